@@ -1,0 +1,1 @@
+"""The window. Imports the engine, never the other way round."""

@@ -1,0 +1,1 @@
+"""Forms over tables: reading tables, rendering rows, running, exporting, analysing."""

@@ -1,0 +1,1 @@
+"""HTTP to an engine: the only room that speaks it. Chat as typed events, reads, health, the live channel."""

@@ -1,0 +1,27 @@
+"""The decision form: what is asked about every row of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.domain.question import Question
+from engine.domain.reading import Method
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form as its file describes it (format version 1, see docs/form-file.md).
+
+    Attributes:
+        name: shown to the user.
+        state: a template over the table's columns; its result is the text that the questions are about.
+        questions: in the order in which they are asked and exported.
+        group: a column by which unreadable answers are counted, or None.
+        method: how the questions are read unless the caller says otherwise.
+    """
+
+    name: str
+    state: str
+    questions: tuple[Question, ...]
+    group: str | None = None
+    method: Method = field(default_factory=Method)

@@ -1,0 +1,68 @@
+"""A bulk run over a table: what it is, how far it is, what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+RunState = Literal["running", "paused", "unfinished", "finished"]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Answers by status. ``ok + unreadable + error + skipped`` is always the number of answers counted."""
+
+    ok: int = 0
+    unreadable: int = 0
+    error: int = 0
+    skipped: int = 0
+
+    @property
+    def answers(self) -> int:
+        return self.ok + self.unreadable + self.error + self.skipped
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        done, total: answers (rows times questions).
+        rate: answers a second, over the last half minute.
+        eta_s: seconds to the end at that rate; None while unknown.
+    """
+
+    done: int
+    total: int
+    rate: float
+    eta_s: float | None
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """One stored run.
+
+    Attributes:
+        id: short, sortable by time of creation; also the name of its file.
+        rows: rows of the table.
+        question_ids: in the form's order.
+        done: answers stored so far.
+        form_sha256, table_sha256: of the files' bytes; together they find the run to resume.
+        created: ISO 8601, UTC.
+    """
+
+    id: str
+    name: str
+    state: RunState
+    created: str
+    rows: int
+    question_ids: tuple[str, ...]
+    done: int
+    table_path: str
+    form_sha256: str
+    table_sha256: str
+    engine: str
+    method: str
+    totals: Mapping[str, Totals] = field(default_factory=dict)

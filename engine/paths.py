@@ -1,0 +1,54 @@
+"""Where things lie on disk. ``DIFFUSION_DESK_HOME`` puts everything under one folder (tests, portable use)."""
+
+from __future__ import annotations
+
+import os
+from importlib import resources
+from pathlib import Path
+
+import platformdirs
+
+APP = "diffusion-desk"
+
+
+def data_dir() -> Path:
+    """The folder of runs, chats and settings; created when missing."""
+    home = os.environ.get("DIFFUSION_DESK_HOME")
+    path = Path(home) if home else Path(platformdirs.user_data_dir(APP, appauthor=False))
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def runs_dir() -> Path:
+    """One SQLite file per run."""
+    return _made(data_dir() / "runs")
+
+
+def logs_dir() -> Path:
+    """Engine logs and the crash log."""
+    return _made(data_dir() / "logs")
+
+
+def runtime_dir() -> Path:
+    """Pid files and sockets. Short, since a Unix socket's path holds 107 bytes at most (man 7 unix)."""
+    home = os.environ.get("DIFFUSION_DESK_HOME")
+    base = Path(home) / "run" if home else Path(platformdirs.user_runtime_dir(APP, appauthor=False))
+    return _made(base)
+
+
+def settings_file() -> Path:
+    return data_dir() / "settings.json"
+
+
+def resources_dir() -> Path:
+    """The installed resources package (demo model, examples, icons)."""
+    return Path(str(resources.files("resources")))
+
+
+def demo_model_dir() -> Path:
+    return resources_dir() / "demo_model"
+
+
+def _made(path: Path) -> Path:
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return path

@@ -1,0 +1,1 @@
+"""The reading method: from a typed question to a probability with the evidence whether to believe it."""

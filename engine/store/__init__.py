@@ -1,0 +1,1 @@
+"""SQLite and settings: the only room that writes SQL. One writer thread, versioned files, migrations."""
