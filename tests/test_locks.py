@@ -68,8 +68,22 @@ def test_the_engine_extra_resolves_together_with_the_base(tmp_path: Path) -> Non
         pytest.skip("uv does not start")
     out = tmp_path / "engine.txt"
     done = subprocess.run(
-        [str(uv), "pip", "compile", "-q", "--no-header", "--extra", "engine", "--python-version", "3.12"]
-        + ["--python", sys.executable, "-o", str(out), "pyproject.toml"],
+        [
+            str(uv),
+            "pip",
+            "compile",
+            "-q",
+            "--no-header",
+            "--extra",
+            "engine",
+            "--python-version",
+            "3.12",
+            "--python",
+            sys.executable,
+            "-o",
+            str(out),
+            "pyproject.toml",
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,

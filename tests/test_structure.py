@@ -1,4 +1,4 @@
-"""The structure is part of the product: import contracts, the domain's purity, banned calls, file sizes, lint, types."""
+"""The structure is part of the product: import contracts, a pure domain, banned calls, file sizes, lint, types."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def imported_names(tree: ast.AST) -> Iterator[str]:
 
 
 def run_tool(*argv: str) -> None:
-    done = subprocess.run(  # noqa: S603
-        [sys.executable, "-m", *argv], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-m", *argv], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
