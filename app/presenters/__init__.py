@@ -1,0 +1,1 @@
+"""Between engine and widgets: the only code of the window that awaits the engine."""

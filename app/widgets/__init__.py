@@ -1,0 +1,1 @@
+"""Widgets: Qt and engine.domain only."""
