@@ -1,1 +1,1 @@
-"""Qt item models over plain data."""
+"""Plain data and Qt item models that presenters fill and widgets show."""

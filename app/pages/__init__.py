@@ -1,1 +1,1 @@
-"""The pages of the window: widgets and presenters put together."""
+"""One module a page: widgets and presenters put together."""

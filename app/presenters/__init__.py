@@ -1,1 +1,1 @@
-"""Between engine and widgets: the only code of the window that awaits the engine."""
+"""Between the engine room and the widgets: the only code in the window that awaits the engine."""

@@ -1,1 +1,1 @@
-"""Widgets: Qt and engine.domain only."""
+"""Qt widgets over plain data. They know Qt and ``engine.domain``; nothing here awaits."""
