@@ -1,0 +1,32 @@
+"""Log files of processes: one a start, the last few kept."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+KEPT = 3  # starts before this one
+TAIL_BYTES = 64 * 1024
+
+
+def rotate(path: Path, kept: int = KEPT) -> None:
+    """Move ``x.log`` to ``x.log.1``, ``x.log.1`` to ``x.log.2`` and so on; the oldest goes. Raises OSError."""
+    if not path.exists():
+        return
+    for number in range(kept, 0, -1):
+        older = path if number == 1 else path.with_name(f"{path.name}.{number - 1}")
+        with suppress(FileNotFoundError):
+            os.replace(older, path.with_name(f"{path.name}.{number}"))
+
+
+def tail(path: Path, lines: int) -> str:
+    """The last lines of a log, of at most its last 64 KiB; empty when there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - TAIL_BYTES))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    return "\n".join(text.splitlines()[-lines:])

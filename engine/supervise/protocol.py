@@ -1,0 +1,139 @@
+"""The worker protocol: what a worker says on stdout and hears on stdin, one JSON object a line.
+
+The lines are described in docs/architecture.md; both ends use these models. Unknown fields are ignored, so that a
+window of one version can watch a worker of the next.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    def line(self) -> str:
+        """The event as its line, without the line end."""
+        return self.model_dump_json()
+
+
+class StatusCounts(_Event):
+    """Answers by status."""
+
+    ok: int = 0
+    unreadable: int = 0
+    error: int = 0
+    skipped: int = 0
+
+
+class RunStarted(_Event):
+    """The run is open. ``done`` of ``total`` answers (rows times questions) are there already."""
+
+    event: Literal["started"] = "started"
+    run: str
+    rows: int
+    questions: tuple[str, ...]
+    done: int
+    total: int
+    resumed: bool
+
+
+class RunProgress(_Event):
+    """How far it is; ``rate`` in answers a second, ``eta_s`` None while unknown."""
+
+    event: Literal["progress"] = "progress"
+    done: int
+    total: int
+    rate: float
+    eta_s: float | None
+    ok: int
+    unreadable: int
+    error: int
+    skipped: int
+
+
+class RunPaused(_Event):
+    """Nothing is asked for now: by command, or because the engine is gone."""
+
+    event: Literal["paused"] = "paused"
+    reason: str
+
+
+class RunResumed(_Event):
+    """It goes on."""
+
+    event: Literal["resumed"] = "resumed"
+
+
+class Note(_Event):
+    """Something worth showing that changes nothing."""
+
+    event: Literal["note"] = "note"
+    text: str
+
+
+class RunFinished(_Event):
+    """Every row is answered and exported.
+
+    Attributes:
+        out: path of the CSV.
+        totals: by question id.
+        metrics: by question id, where the form names a gold column; see docs/cli.md.
+    """
+
+    event: Literal["finished"] = "finished"
+    run: str
+    out: str
+    totals: dict[str, StatusCounts]
+    metrics: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+class RunCancelled(_Event):
+    """It was stopped; what is done is on disk and can be resumed."""
+
+    event: Literal["cancelled"] = "cancelled"
+    run: str
+    done: int
+    total: int
+
+
+class RunFailed(_Event):
+    """It ended with an error; answers so far, if any, are on disk."""
+
+    event: Literal["failed"] = "failed"
+    code: str
+    message: str
+    remedy: str = ""
+
+
+WorkerEvent = RunStarted | RunProgress | RunPaused | RunResumed | Note | RunFinished | RunCancelled | RunFailed
+Command = Literal["pause", "resume", "cancel"]
+
+_EVENTS: TypeAdapter[WorkerEvent] = TypeAdapter(Annotated[WorkerEvent, Field(discriminator="event")])
+
+
+class _CommandLine(BaseModel):
+    command: Command
+
+
+def parse_event(line: str | bytes) -> WorkerEvent | None:
+    """The event of a line; None for anything else (a library that prints must not end the watching)."""
+    try:
+        return _EVENTS.validate_json(line)
+    except ValidationError:
+        return None
+
+
+def command_line(command: Command) -> str:
+    """A command as its line, without the line end."""
+    return _CommandLine(command=command).model_dump_json()
+
+
+def parse_command(line: str | bytes) -> Command | None:
+    """The command of a line; None for anything else."""
+    try:
+        return _CommandLine.model_validate_json(line).command
+    except ValidationError:
+        return None

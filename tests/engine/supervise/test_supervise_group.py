@@ -1,0 +1,216 @@
+"""Engine groups as real processes: launched, stopped, proved gone, and never left behind by a killed owner."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from engine.errors import BugError, UserError
+from engine.supervise import processes
+from engine.supervise.group import EngineGroup
+from engine.supervise.leftovers import find_leftovers, sweep
+from engine.supervise.pidfile import read_record
+from engine.supervise.ports import bind_port
+
+FAKES = Path(__file__).parents[2] / "fakes"
+
+
+def launch(home: Path, *modes: str, env: dict[str, str] | None = None) -> EngineGroup:
+    with bind_port() as listener:
+        return EngineGroup.launch(
+            [sys.executable, str(FAKES / "engine_misbehaving.py"), str(listener.fileno()), *modes],
+            log_path=home / "engine.log",
+            pid_dir=home,
+            env=env,
+            port=listener.getsockname()[1],
+            pass_fds=[listener.fileno()],
+        )
+
+
+def names(folder: Path, pattern: str) -> list[str]:
+    return sorted(path.name for path in folder.glob(pattern))
+
+
+def answer(port: int | None) -> bytes:
+    """Blocks until the engine answers: then its family is up too."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=30) as response:
+        body: bytes = response.read()
+        return body
+
+
+@pytest.fixture
+def owner(tmp_path: Path) -> Iterator[Any]:
+    """Starts a process that owns an engine group; everything is ended afterwards."""
+    started: list[tuple[subprocess.Popen[bytes], int]] = []
+
+    def start(*modes: str) -> tuple[subprocess.Popen[bytes], int]:
+        process = subprocess.Popen(
+            [sys.executable, str(FAKES / "engine_owner.py"), str(tmp_path), *modes],
+            stdout=subprocess.PIPE,
+            env=processes.child_environment({}),
+        )
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+        answer(told["port"])
+        started.append((process, told["pid"]))
+        return process, told["pid"]
+
+    yield start
+    for process, pid in started:
+        process.kill()
+        process.communicate()
+        for member in processes.find_members(pid, ""):
+            member.kill()
+
+
+async def test_term_is_enough_for_a_polite_engine(tmp_path: Path) -> None:
+    group = launch(tmp_path)
+    assert answer(group.record.port)
+    record = read_record(tmp_path / f"group-{group.pid}.json")
+    assert record == group.record
+    assert record.port == group.record.port
+    outcome = await group.stop()
+    assert (outcome.step, outcome.exit_code, outcome.clean) == ("term", -signal.SIGTERM, True)
+    assert names(tmp_path, "group-*.json") == []
+    assert (await group.stop()).step == "none"
+
+
+async def test_a_deaf_engine_with_deaf_grandchildren_is_killed_to_the_last(tmp_path: Path) -> None:
+    group = launch(tmp_path, "deaf", "grandchild")
+    answer(group.record.port)
+    members = group.members()
+    assert len(members) == 3
+    assert len({os.getsid(member.pid) for member in members}) == 2, "one of them left the session"
+    outcome = await group.stop(grace_s=0.2)
+    assert (outcome.step, outcome.survivors) == ("kill", ())
+    assert not any(member.is_running() and member.status() != psutil.STATUS_ZOMBIE for member in members)
+
+
+async def test_grandchildren_that_outlive_the_leader_are_ended_too(tmp_path: Path) -> None:
+    group = launch(tmp_path, "grandchild")
+    answer(group.record.port)
+    os.kill(group.pid, signal.SIGKILL)
+    assert await group.wait() == -signal.SIGKILL
+    assert len(group.members()) == 2
+    assert (await group.stop(grace_s=0.2)).clean
+    assert group.members() == []
+
+
+async def test_kill_now_needs_no_loop(tmp_path: Path) -> None:
+    group = launch(tmp_path, "deaf", "grandchild")
+    answer(group.record.port)
+    assert group.kill_now().clean
+    assert group.exit_code() == -signal.SIGKILL
+
+
+async def test_output_goes_to_a_rotated_log(tmp_path: Path) -> None:
+    for _ in range(6):
+        group = launch(tmp_path, "die")
+        assert await group.wait() == 3
+        await group.stop()
+    assert group.log_tail(1) == "no such weights"
+    assert names(tmp_path, "engine.log*") == [
+        "engine.log",
+        "engine.log.1",
+        "engine.log.2",
+        "engine.log.3",
+    ]
+
+
+async def test_a_program_that_does_not_exist_says_so_in_the_log(tmp_path: Path) -> None:
+    group = EngineGroup.launch(["/nowhere/engine"], log_path=tmp_path / "e.log", pid_dir=tmp_path)
+    assert await group.wait() == 127
+    assert "cannot start /nowhere/engine" in group.log_tail()
+    await group.stop()
+
+
+def test_an_unwritable_pid_folder_leaves_no_process(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot write"):
+        EngineGroup.launch(["/bin/sleep", "60"], log_path=tmp_path / "e.log", pid_dir=tmp_path / "missing")
+    assert not [child for child in psutil.Process().children() if child.name() == "sleep"]
+
+
+def test_only_the_main_thread_launches(tmp_path: Path) -> None:
+    errors: list[BaseException] = []
+
+    def attempt() -> None:
+        try:
+            EngineGroup.launch(["/bin/true"], log_path=tmp_path / "e.log", pid_dir=tmp_path)
+        except BugError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=attempt)
+    thread.start()
+    thread.join()
+    assert len(errors) == 1
+
+
+async def test_the_engine_dies_with_a_killed_owner(owner: Any) -> None:
+    process, pid = owner()
+    process.kill()
+    assert await processes.wait_gone([pid], 30)
+
+
+async def test_the_sweep_ends_what_a_killed_owner_left(owner: Any, tmp_path: Path) -> None:
+    process, pid = owner("deaf", "grandchild", "hold-nothing")
+    mine = launch(tmp_path)
+    answer(mine.record.port)
+    assert find_leftovers(tmp_path) == [], "both owners live"
+    process.kill()
+    process.wait()
+    (leftover,) = find_leftovers(tmp_path)
+    assert {leftover.record.pid} < {member.pid for member in leftover.processes}
+    assert len(leftover.processes) == 3
+    swept = await sweep(tmp_path, grace_s=0.2)
+    assert [found.record.pid for found in swept] == [pid]
+    assert processes.find_members(pid, leftover.record.mark) == []
+    assert mine.exit_code() is None, "a living owner's group is left alone"
+    assert names(tmp_path, "group-*.json") == [f"group-{mine.pid}.json"]
+    await mine.stop()
+
+
+async def test_the_sweep_finds_grandchildren_when_the_leader_is_gone(owner: Any, tmp_path: Path) -> None:
+    process, pid = owner("grandchild")
+    process.kill()
+    process.wait()
+    assert await processes.wait_gone([pid], 30), "the death signal reaches the leader only"
+    (leftover,) = find_leftovers(tmp_path)
+    assert len(leftover.processes) == 2
+    await sweep(tmp_path, grace_s=0.2)
+    assert find_leftovers(tmp_path) == []
+    assert processes.find_members(None, leftover.record.mark) == []
+
+
+async def test_the_sweep_spares_a_process_that_got_a_dead_leaders_number(tmp_path: Path) -> None:
+    group = launch(tmp_path)
+    answer(group.record.port)
+    path = tmp_path / f"group-{group.pid}.json"
+    fields = json.loads(path.read_text())
+    path.write_text(json.dumps({**fields, "create_time": 1.0, "owner_create_time": 1.0, "mark": "another"}))
+    assert await sweep(tmp_path) == []
+    assert group.exit_code() is None
+    assert not path.exists()
+    await group.stop()
+
+
+async def test_a_broken_pid_file_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "group-1.json").write_text("{")
+    (tmp_path / "group-2.json").write_text("[]")
+    assert await sweep(tmp_path) == []
+
+
+async def test_pids_are_watched_on_the_qt_loop_too(qapp: Any, tmp_path: Path) -> None:
+    group = launch(tmp_path)
+    answer(group.record.port)
+    assert (await group.stop()).clean
