@@ -1,0 +1,183 @@
+"""Small pieces that the widgets of this page share: messages beside fields, labelled fields, empty states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import ClassVar
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.theme import set_role
+
+SPACE = 8  # pixels between related things; twice that between groups
+
+
+def named[W: QWidget](widget: W, name: str, spoken: str = "", tip: str = "") -> W:
+    """Give a widget its object name (the handle of tests), its accessible name and a tool tip."""
+    widget.setObjectName(name)
+    if spoken:
+        widget.setAccessibleName(spoken)
+    if tip:
+        widget.setToolTip(tip)
+    return widget
+
+
+def label(text: str, role: str = "", *, wrap: bool = False) -> QLabel:
+    """A label with a part in the style sheet. Plain text always: what it shows may come from a table."""
+    made = QLabel(text)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(wrap)
+    if role:
+        set_role(made, role)
+    return made
+
+
+def button(text: str, name: str, on_click: Callable[[], object], *, role: str = "", tip: str = "") -> QPushButton:
+    """A push button; its text is its accessible name."""
+    made = named(QPushButton(text), name, tip=tip)
+    if role:
+        set_role(made, role)
+    made.clicked.connect(lambda _checked=False: on_click())
+    return made
+
+
+def glyph_button(glyph: str, name: str, spoken: str, on_click: Callable[[], object]) -> QToolButton:
+    """A small button with a sign for a text; ``spoken`` is its accessible name and tool tip."""
+    made = named(QToolButton(), name, spoken, spoken)
+    made.setText(glyph)
+    made.setAutoRaise(True)
+    made.clicked.connect(lambda _checked=False: on_click())
+    return made
+
+
+def vbox(*items: QWidget | QLayout | int, margin: int = 0, spacing: int = SPACE) -> QVBoxLayout:
+    """Items above one another; an int is a stretch of that factor."""
+    made = QVBoxLayout()
+    _fill(made, items, margin, spacing)
+    return made
+
+
+def hbox(*items: QWidget | QLayout | int, margin: int = 0, spacing: int = SPACE) -> QHBoxLayout:
+    """Items beside one another; an int is a stretch of that factor."""
+    made = QHBoxLayout()
+    _fill(made, items, margin, spacing)
+    return made
+
+
+def _fill(box: QBoxLayout, items: Sequence[QWidget | QLayout | int], margin: int, spacing: int) -> None:
+    box.setContentsMargins(margin, margin, margin, margin)
+    box.setSpacing(spacing)
+    for item in items:
+        if isinstance(item, int):
+            box.addStretch(item)
+        elif isinstance(item, QWidget):
+            box.addWidget(item)
+        else:
+            box.addLayout(item)
+
+
+def card(layout: QLayout, name: str = "") -> QFrame:
+    """A framed group."""
+    frame = QFrame()
+    frame.setObjectName(name)
+    set_role(frame, "card")
+    layout.setContentsMargins(16, 14, 16, 14)
+    frame.setLayout(layout)
+    return frame
+
+
+def clear_layout(layout: QLayout) -> None:
+    """Remove and delete every widget of a layout."""
+    while layout.count():
+        item = layout.takeAt(0)
+        widget = item.widget() if item is not None else None
+        if widget is not None:
+            widget.hide()
+            widget.setParent(None)
+            widget.deleteLater()
+
+
+class FieldMessage(QLabel):
+    """One line under a field: what is wrong, or that all is well; nothing when empty. A sign says it without colour."""
+
+    SIGNS: ClassVar[dict[str, str]] = {"danger": "✕", "success": "✓"}
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        set_role(self, "danger")
+        self.hide()
+
+    def say(self, text: str, role: str = "danger") -> None:
+        sign = self.SIGNS.get(role, "")
+        set_role(self, role)
+        self.setText(f"{sign} {text}".strip() if text else "")
+        self.setVisible(bool(text))
+
+
+class Field(QWidget):
+    """A caption, the field itself and its message. The caption is the field's buddy and accessible name."""
+
+    def __init__(self, caption: str, field: QWidget, *, hint: str = "") -> None:
+        super().__init__()
+        title = label(caption, "strong")
+        title.setBuddy(field)
+        if not field.accessibleName():
+            field.setAccessibleName(caption)
+        self.message = FieldMessage(f"{field.objectName()}.message")
+        head = hbox(title, 1)
+        if hint:
+            head.insertWidget(1, label(hint, "muted"))
+        self.setLayout(vbox(head, field, self.message, spacing=4))
+
+
+class EmptyState(QWidget):
+    """What a place without content shows: what belongs here, and the one or two clicks that fill it.
+
+    Signals:
+        chosen(str): the key of a button.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, name: str, title: str, text: str, actions: Sequence[tuple[str, str]] = ()) -> None:
+        """Args:
+        actions: (key, text) of the buttons; the first one is the primary.
+        """
+        super().__init__()
+        self.setObjectName(name)
+        heading = label(title, "heading", wrap=True)
+        self.text = label(text, "muted", wrap=True)
+        for part in (heading, self.text):
+            part.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            part.setMaximumWidth(460)
+            part.setMinimumWidth(260)
+        buttons = hbox(1)
+        for place, (key, caption) in enumerate(actions):
+            made = button(caption, f"{name}.{key}", partial(self.chosen.emit, key), role="" if place else "primary")
+            buttons.addWidget(made)
+        buttons.addStretch(1)
+        centre = Qt.AlignmentFlag.AlignHCenter
+        box = vbox(1, spacing=10)
+        box.addWidget(heading, 0, centre)
+        box.addWidget(self.text, 0, centre)
+        box.addSpacing(6)
+        box.addLayout(buttons)
+        box.addStretch(1)
+        self.setLayout(box)
