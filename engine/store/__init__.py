@@ -1,1 +1,1 @@
-"""SQLite and settings: the only room that writes SQL. One writer thread, versioned files, migrations."""
+"""What is kept on disk: one SQLite file a run, and the settings."""

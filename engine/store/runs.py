@@ -1,0 +1,279 @@
+"""The runs: one SQLite file each, written by one worker at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from itertools import batched
+from pathlib import Path
+
+import psutil
+
+from engine.domain.reading import STATUSES, Reading
+from engine.domain.run import RunInfo, RunState
+from engine.errors import BugError, EngineError, InputError, UserError
+from engine.store.db import Database, translated
+from engine.store.lease import Lease
+from engine.store.migrations import migrate
+from engine.store.run_schema import RUN_SCHEMA
+from engine.store.run_view import RunSpec, RunView, StoredRow, lease_of
+
+__all__ = ["RunSpec", "RunStore", "RunView", "StoredRow", "find_unfinished", "list_runs", "run_path"]
+
+SUFFIX = ".sqlite"
+_PART = re.compile(r"\.(\d+)\.part$")  # <run id>.<pid of the importer>.part
+_IMPORT_BATCH = 2000  # rows per executemany
+
+_INSERT_ANSWER = f"INSERT INTO answer VALUES ({', '.join('?' * 14)})"
+
+
+class RunStore(RunView):
+    """A run opened by its worker: everything of ``RunView``, and the writing.
+
+    Opening takes the run's lease, ``close`` gives it back. Every write checks that the lease is still ours.
+
+    Raises:
+        UserError: as ``RunView``; ``run.busy`` when another living worker has the run.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._database = Database(path, RUN_SCHEMA, check=True)
+        try:
+            super().__init__(path)
+            self._lease = Lease.mine()
+            self._database.write(self._take_lease)
+        except BaseException:
+            self._database.close()
+            raise
+
+    @classmethod
+    def create(cls, directory: Path, spec: RunSpec, rows: Iterable[Sequence[str]]) -> RunStore:
+        """Make a run with all its input rows, and open it.
+
+        The file appears under its name only when it is complete; a process killed in between leaves nothing behind
+        but a part that the next ``create`` removes.
+
+        Args:
+            rows: cells in the order of ``spec.columns``; taken one by one.
+
+        Raises:
+            InputError: the table has no rows.
+            UserError: no space, or the folder cannot be written.
+        """
+        _sweep_parts(directory)
+        created = datetime.now(UTC)
+        run_id = _new_id(directory, created)
+        path = directory / f"{run_id}{SUFFIX}"
+        part = directory / f"{run_id}.{os.getpid()}.part"
+        try:
+            with translated(part):
+                _import(part, run_id, created, spec, rows)
+            part.rename(path)
+        finally:
+            part.unlink(missing_ok=True)
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> RunStore:
+        """Open an existing run to go on with it."""
+        return cls(path)
+
+    def close(self) -> None:
+        """Write what is queued, mark a run that is not at its end as unfinished, give the lease back."""
+        with contextlib.suppress(EngineError):  # closed before, or the disk is full: the dead lease says the same
+            self._database.write(self._give_back)
+        self._database.close()
+        super().close()
+
+    def submit_answers(self, batch: Sequence[tuple[int, Sequence[Reading]]]) -> Future[None]:
+        """Queue the readings of some rows for one transaction; the future ends when they are on disk.
+
+        Args:
+            batch: (row, one reading per question in the form's order).
+        """
+        return self._database.submit(lambda connection: self._insert(connection, batch))
+
+    def add_answers(self, row: int, readings: Sequence[Reading]) -> None:
+        """Store the readings of one row and wait for it."""
+        self.submit_answers([(row, readings)]).result()
+
+    def set_state(self, state: RunState, reason: str = "") -> None:
+        """Note where the run is, and why when it does not run."""
+
+        def update(connection: sqlite3.Connection) -> None:
+            self._check_lease(connection)
+            connection.execute("UPDATE run SET state = ?, reason = ?", (state, reason))
+
+        self._database.write(update)
+
+    def _insert(self, connection: sqlite3.Connection, batch: Sequence[tuple[int, Sequence[Reading]]]) -> None:
+        self._check_lease(connection)
+        answers = []
+        tally: Counter[tuple[int, str]] = Counter()
+        for row, readings in batch:
+            if tuple(reading.question_id for reading in readings) != self.spec.questions:
+                raise BugError("run.readings", "row {row}: the readings do not match the questions", row=row)
+            for question, reading in enumerate(readings):
+                answers.append(_answer_values(row, question, reading))
+                tally[question, reading.status] += 1
+        try:
+            connection.executemany(_INSERT_ANSWER, answers)
+        except sqlite3.IntegrityError as error:
+            raise BugError("run.doubled", "an answer was to be stored twice: {detail}", detail=str(error)) from error
+        connection.executemany(
+            "UPDATE tally SET answers = answers + ? WHERE question = ? AND status = ?",
+            [(count, question, status) for (question, status), count in tally.items()],
+        )
+
+    def _take_lease(self, connection: sqlite3.Connection) -> None:
+        holder = lease_of(_run_row(connection))
+        if holder is not None and holder.alive():
+            raise UserError(
+                "run.busy",
+                "run {run} is being worked on by process {pid}",
+                remedy="wait for it or stop it first",
+                run=self.id,
+                pid=holder.pid,
+            )
+        mine = self._lease
+        connection.execute(
+            "UPDATE run SET lease_pid = ?, lease_started = ?, lease_token = ?", (mine.pid, mine.started, mine.token)
+        )
+
+    def _check_lease(self, connection: sqlite3.Connection) -> None:
+        if connection.execute("SELECT lease_token FROM run").fetchone()[0] != self._lease.token:
+            raise UserError("run.taken", "run {run} was taken over by another worker", run=self.id)
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        connection.execute(
+            """UPDATE run SET lease_pid = NULL, lease_started = NULL, lease_token = NULL,
+               state = CASE state WHEN 'finished' THEN state ELSE 'unfinished' END WHERE lease_token = ?""",
+            (self._lease.token,),
+        )
+
+
+def run_path(directory: Path, run_id: str) -> Path:
+    """The file of a run named by its id.
+
+    Raises:
+        InputError: there is no such run.
+    """
+    path = directory / f"{run_id}{SUFFIX}"
+    if not re.fullmatch(r"[\w-]+", run_id) or not path.is_file():
+        raise InputError("run.unknown", "there is no run {run}", remedy="`runs` lists them", run=run_id)
+    return path
+
+
+def list_runs(directory: Path, on_damaged: Callable[[Path, EngineError], None] | None = None) -> list[RunInfo]:
+    """The runs of a folder, newest first.
+
+    Args:
+        on_damaged: told about the files that cannot be read; they are left out.
+    """
+    found = []
+    for path in sorted(directory.glob(f"*{SUFFIX}"), reverse=True):
+        try:
+            with RunView(path) as view:
+                found.append(view.info())
+        except EngineError as error:
+            if on_damaged is not None:
+                on_damaged(path, error)
+    return found
+
+
+def find_unfinished(directory: Path, form_sha256: str, table_sha256: str) -> RunInfo | None:
+    """The newest unfinished run of the same form and table (by the hash of their files) that nobody works on."""
+    for info in list_runs(directory):
+        same = (info.form_sha256, info.table_sha256) == (form_sha256, table_sha256)
+        if same and info.state == "unfinished":
+            return info
+    return None
+
+
+def _import(part: Path, run_id: str, created: datetime, spec: RunSpec, rows: Iterable[Sequence[str]]) -> None:
+    """Write a complete run into ``part``.
+
+    One transaction without a journal: a part that breaks off is thrown away, never repaired. The file is synced at
+    the end, before it gets its name.
+    """
+    connection = sqlite3.connect(part, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        connection.execute("PRAGMA synchronous = FULL")
+        migrate(connection, RUN_SCHEMA, part)
+        connection.execute("BEGIN IMMEDIATE")
+        count = 0
+        for chunk in batched(rows, _IMPORT_BATCH):
+            values = [(count + place, json.dumps(cells, ensure_ascii=False)) for place, cells in enumerate(chunk, 1)]
+            connection.executemany("INSERT INTO input VALUES (?, ?)", values)
+            count += len(chunk)
+        if not count:
+            raise InputError("table.empty", "{path} has no rows below its header", path=spec.table_path)
+        values_of_run = {
+            **spec.as_values(),
+            "one": 1,
+            "id": run_id,
+            "created": created.isoformat(timespec="seconds"),
+            "state": "unfinished",
+            "rows": count,
+        }
+        names = ", ".join(values_of_run)
+        marks = ", ".join(f":{name}" for name in values_of_run)
+        connection.execute(f"INSERT INTO run ({names}) VALUES ({marks})", values_of_run)
+        connection.executemany(
+            "INSERT INTO tally VALUES (?, ?, 0)",
+            [(question, status) for question in range(len(spec.questions)) for status in STATUSES],
+        )
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def _answer_values(row: int, question: int, reading: Reading) -> tuple[object, ...]:
+    return (
+        row,
+        question,
+        reading.status,
+        reading.value,
+        json.dumps(reading.shares),
+        reading.label_mass,
+        reading.argmax_is_label,
+        reading.entropy,
+        reading.mean_mass,
+        reading.draws,
+        reading.stderr,
+        reading.agreement,
+        reading.method,
+        reading.error,
+    )
+
+
+def _run_row(connection: sqlite3.Connection) -> sqlite3.Row:
+    cursor = connection.execute("SELECT * FROM run")
+    cursor.row_factory = sqlite3.Row
+    row: sqlite3.Row = cursor.fetchone()
+    return row
+
+
+def _new_id(directory: Path, created: datetime) -> str:
+    """Sortable by time of creation, short enough to type: 20261129-171502-a3f9 (UTC)."""
+    while True:
+        run_id = f"{created:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        if not (directory / f"{run_id}{SUFFIX}").exists():
+            return run_id
+
+
+def _sweep_parts(directory: Path) -> None:
+    """Remove the parts of importers that are gone."""
+    for part in directory.glob("*.part*"):
+        match = _PART.search(part.name.removesuffix("-journal"))
+        if match and not psutil.pid_exists(int(match[1])):
+            part.unlink(missing_ok=True)
