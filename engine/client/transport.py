@@ -1,0 +1,212 @@
+"""Bytes to and from an engine: one connection pool, our errors, and repeats of reads that are safe to repeat."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+
+import aiohttp
+import stamina
+from pydantic import ValidationError
+from yarl import URL
+
+from engine.client.wire import ErrorBody, ErrorInfo
+from engine.errors import EngineRefused, EngineUnreachable, InputError
+
+CONNECT_S = 10.0
+CHAT_SILENCE_S = 300.0  # a first canvas waits for prefill and for the canvases of others; a dead engine resets at once
+KEEPALIVE_S = 4.0  # below uvicorn's 5 s, so that we never post into a connection that the server is about to close
+RETRY_STATUSES = frozenset({502, 503, 504, 529})  # a proxy, or an engine with a full queue: the same read works later
+RETRIES = 3
+DETAIL_CHARS = 400
+
+_REMEDIES = {
+    401: "check the engine's API key",
+    403: "start the server with --enable-scale-out, or read through the native wire",
+    404: "check the engine's address; the server may be older than vLLM 0.32",
+    501: "start the server with --logprobs-mode raw_logprobs and a model that reads decisions",
+}
+
+
+class Transport:
+    """HTTP to one address.
+
+    Args:
+        base_url: ``http://host:port`` (a path prefix is kept) or ``unix:/path.sock``.
+        api_key: sent as bearer token; never part of a message.
+        timeout_s: for one whole request other than a chat stream.
+
+    Raises:
+        InputError: the address or the key cannot be used.
+    """
+
+    def __init__(self, base_url: str, *, api_key: str | None, timeout_s: float) -> None:
+        self._socket_path, self._base = _split(base_url)
+        self.address = base_url if self._socket_path else str(self._base.with_user(None))
+        self._key = _checked_key(api_key)
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_S)
+        self._session: aiohttp.ClientSession | None = None
+        self._urls: dict[str, URL] = {}
+
+    async def close(self) -> None:
+        """Closes every connection; may be called twice."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def get(self, path: str, *, timeout_s: float | None = None) -> bytes:
+        """The body of a GET, repeated when that helps."""
+        return await self._repeated("GET", path, None, timeout_s)
+
+    async def post(self, path: str, body: bytes) -> bytes:
+        """The body of the answer to a read: a POST that changes nothing, repeated when that helps.
+
+        Raises:
+            EngineUnreachable: refused, reset, or silent for ``timeout_s``.
+            EngineRefused: any status but 2xx.
+        """
+        return await self._repeated("POST", path, body, None)
+
+    @contextlib.asynccontextmanager
+    async def stream(self, path: str, body: bytes) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Posts once and gives the body's bytes as they come; leaving the block closes the connection.
+
+        Raises:
+            EngineUnreachable, EngineRefused: as ``post``, also while the bytes are read.
+        """
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=CHAT_SILENCE_S)
+        with self._our_errors(path):
+            response = await self._opened().post(self._url(path), data=body, timeout=timeout, allow_redirects=False)
+            try:
+                if not response.ok or response.status >= 300:
+                    raise self._refusal(path, response.status, await response.read())
+                yield response.content.iter_any()
+            finally:
+                # Not released to the pool: an engine sees the end of a request only by its closed connection.
+                response.close()
+
+    async def _repeated(self, method: str, path: str, body: bytes | None, timeout_s: float | None) -> bytes:
+        # The first try stands outside stamina, whose set-up would cost as much as the request's own work.
+        try:
+            return await self._once(method, path, body, timeout_s)
+        except (EngineUnreachable, EngineRefused) as exc:
+            if not _worth_another(exc):
+                raise
+        async for attempt in stamina.retry_context(
+            on=_worth_another, attempts=RETRIES, timeout=10.0, wait_initial=0.1, wait_max=1.0, wait_jitter=0.1
+        ):
+            with attempt:
+                return await self._once(method, path, body, timeout_s)
+        raise AssertionError("stamina ends with a value or an exception")  # pragma: no cover
+
+    async def _once(self, method: str, path: str, body: bytes | None, timeout_s: float | None) -> bytes:
+        timeout = self._timeout if timeout_s is None else aiohttp.ClientTimeout(total=timeout_s)
+        with self._our_errors(path):
+            async with self._opened().request(
+                method, self._url(path), data=body, timeout=timeout, allow_redirects=False
+            ) as response:
+                data = await response.read()
+                if response.status >= 300:
+                    raise self._refusal(path, response.status, data)
+                return data
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            headers = {"Content-Type": "application/json"}
+            if self._key is not None:
+                headers["Authorization"] = f"Bearer {self._key}"
+            self._session = aiohttp.ClientSession(
+                connector=self._connector(), headers=headers, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
+            )
+        return self._session
+
+    def _connector(self) -> aiohttp.BaseConnector:
+        # No limit of our own: how many requests run at once is the caller's decision.
+        if self._socket_path is not None:
+            return aiohttp.UnixConnector(self._socket_path, limit=0, keepalive_timeout=KEEPALIVE_S)
+        return aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S)
+
+    def _url(self, path: str) -> URL:
+        url = self._urls.get(path)
+        if url is None:
+            url = self._urls[path] = self._base / path.removeprefix("/")
+        return url
+
+    @contextlib.contextmanager
+    def _our_errors(self, path: str) -> Iterator[None]:
+        """Turns aiohttp's errors into ours. Their text may hold request headers, so only their kind is kept."""
+        try:
+            yield
+        except TimeoutError:
+            raise EngineUnreachable(
+                "engine.timeout",
+                "the engine at {address} did not answer {path} in time",
+                remedy="see whether it is busy or has stopped",
+                address=self.address,
+                path=path,
+            ) from None
+        except (aiohttp.ClientError, OSError) as exc:
+            raise EngineUnreachable(
+                "engine.unreachable",
+                "no engine answers at {address} ({kind})",
+                remedy="see whether it is running",
+                address=self.address,
+                kind=type(exc).__name__,
+            ) from None
+
+    def _refusal(self, path: str, status: int, body: bytes) -> EngineRefused:
+        detail = _detail(body)
+        if self._key:
+            detail = detail.replace(self._key, "***")
+        return EngineRefused(
+            "engine.refused",
+            "the engine at {address} answered {path} with status {status}: {detail}",
+            remedy=_REMEDIES.get(status, ""),
+            status=status,
+            address=self.address,
+            path=path,
+            detail=detail or "no reason given",
+        )
+
+
+def _worth_another(exc: Exception) -> bool:
+    """Refused or broken connections and full queues; not a timeout, which has cost its time already."""
+    if isinstance(exc, EngineUnreachable):
+        return exc.code == "engine.unreachable"
+    return isinstance(exc, EngineRefused) and exc.status in RETRY_STATUSES
+
+
+def _detail(body: bytes) -> str:
+    try:
+        error = ErrorBody.model_validate_json(body).error
+    except ValidationError:
+        return body[:DETAIL_CHARS].decode("utf-8", errors="replace").strip()
+    return (error.message if isinstance(error, ErrorInfo) else error)[:DETAIL_CHARS]
+
+
+def _split(base_url: str) -> tuple[str | None, URL]:
+    scheme, _, rest = base_url.partition(":")
+    if scheme == "unix" and rest.startswith("/"):
+        return rest, URL("http://engine")
+    try:
+        url = URL(base_url)
+    except ValueError as exc:
+        raise _bad_address(base_url) from exc
+    if url.scheme not in ("http", "https") or not url.host:
+        raise _bad_address(base_url)
+    return None, url
+
+
+def _bad_address(base_url: str) -> InputError:
+    return InputError(
+        "engine.bad_address",
+        "{address}: not an engine's address",
+        remedy="write http://host:port or unix:/path.sock",
+        address=base_url,
+    )
+
+
+def _checked_key(api_key: str | None) -> str | None:
+    if api_key is not None and not (api_key.isascii() and api_key.isprintable() and api_key):
+        raise InputError("engine.bad_key", "the engine's API key is empty or holds characters that no header can carry")
+    return api_key
