@@ -1,0 +1,225 @@
+"""Choose a table: the file, what was guessed about it, a way to overrule each guess, and its first rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QFormLayout,
+    QHeaderView,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.models.decisions_table import PreviewModel, TableFacts
+from app.widgets.decisions.parts import EmptyState, FieldMessage, button, hbox, label, named, vbox
+
+# What spreadsheets and databases of the world write; anything Python knows may be typed.
+ENCODINGS = ("utf-8", "utf-16", "cp1252", "iso-8859-1", "cp949", "shift_jis", "gb18030", "koi8-r")
+
+
+class TablePicker(QWidget):
+    """Signals:
+    open_requested(): the user wants to choose a file.
+    dropped(str): a file was dropped here.
+    example_requested(str): show an example instead, by its folder's name.
+    format_overruled(object, object, object): encoding, delimiter, header; None where the guess stands.
+    """
+
+    open_requested = Signal()
+    dropped = Signal(str)
+    example_requested = Signal(str)
+    format_overruled = Signal(object, object, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("table_picker")
+        self.setAcceptDrops(True)
+        self.model = PreviewModel(self)
+        self.message = FieldMessage("table_message")
+        self._title = label("", "heading")
+        self._facts = label("", "muted", wrap=True)
+        self.encoding = named(QComboBox(), "table_encoding", self.tr("Encoding"))
+        self.delimiter = named(QComboBox(), "table_delimiter", self.tr("Delimiter"))
+        self.header = named(QComboBox(), "table_header", self.tr("First line"))
+        self.view = self._make_view()
+        self._empty = EmptyState(
+            "table_empty",
+            self.tr("Choose the table to decide about"),
+            self.tr(
+                "Every row of a CSV file becomes one text, and every question is asked about it. Drop a file here, or "
+                "begin with an example that really runs."
+            ),
+            [("open", self.tr("Open a CSV file…")), ("tickets", self.tr("Try the tickets example"))],
+        )
+        self._empty.chosen.connect(self._on_empty)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._build())
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self.message)
+        box.addWidget(self._stack, 1)
+        self._fill_choices()
+
+    def show_table(self, facts: TableFacts | None) -> None:
+        """Show a table, or the empty state."""
+        self._stack.setCurrentIndex(0 if facts is None else 1)
+        if facts is None:
+            self.model.show_rows((), ())
+            return
+        self._title.setText(Path(facts.path).name)
+        self._title.setToolTip(facts.path)
+        self._facts.setText(self._describe(facts))
+        self._set_data(self.encoding, facts.encoding)
+        self._set_data(self.delimiter, facts.delimiter)
+        self._set_data(self.header, facts.header)
+        self.model.show_rows(facts.columns, facts.rows)
+        self.view.resizeColumnsToContents()
+        for column in range(len(facts.columns)):
+            self.view.setColumnWidth(column, min(max(self.view.columnWidth(column), 80), 320))
+
+    def show_error(self, text: str) -> None:
+        """What is wrong with the file that was chosen; what was open before stays open."""
+        self.message.say(text)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self.dropped.emit(paths[0])
+
+    def _describe(self, facts: TableFacts) -> str:
+        parts = [self.tr("%n column(s)", "", len(facts.columns))]
+        if facts.count is None:
+            parts.insert(0, self.tr("counting rows …"))
+        else:
+            parts.insert(0, self.tr("%n row(s)", "", facts.count))
+        if facts.bom:
+            parts.append(self.tr("byte order mark"))
+        return " · ".join(parts)
+
+    def _make_view(self) -> QTableView:
+        view = named(QTableView(), "table_preview", self.tr("First rows of the table"))
+        view.setModel(self.model)
+        view.setAlternatingRowColors(True)
+        view.setShowGrid(False)
+        view.setWordWrap(False)
+        view.setTabKeyNavigation(False)
+        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        view.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        view.setMinimumHeight(120)
+        return view
+
+    def _build(self) -> QWidget:
+        change = button(self.tr("Another file…"), "table_open", self.open_requested.emit)
+        form = QFormLayout()
+        form.setHorizontalSpacing(8)
+        fields = hbox(spacing=12)
+        for caption, box in (
+            (self.tr("Encoding"), self.encoding),
+            (self.tr("Delimiter"), self.delimiter),
+            (self.tr("First line"), self.header),
+        ):
+            title = label(caption, "muted")
+            title.setBuddy(box)
+            fields.addLayout(hbox(title, box, spacing=6))
+        fields.addStretch(1)
+        page = QWidget()
+        head = hbox(vbox(self._title, self._facts, spacing=2), 1, change)
+        page.setLayout(vbox(head, fields, self.view, spacing=10))
+        return page
+
+    def _fill_choices(self) -> None:
+        for encoding in ENCODINGS:
+            self.encoding.addItem(encoding, encoding)
+        self.encoding.setEditable(True)
+        self.encoding.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        edit = self.encoding.lineEdit()
+        if edit is not None:
+            named(edit, "table_encoding.edit", self.tr("Encoding"))
+        names = (
+            (",", self.tr("comma  ,")),
+            (";", self.tr("semicolon  ;")),
+            ("\t", self.tr("tab")),
+            ("|", self.tr("bar  |")),
+        )
+        for sign, text in names:
+            self.delimiter.addItem(text, sign)
+        self.header.addItem(self.tr("column names"), True)
+        self.header.addItem(self.tr("data"), False)
+        for box in (self.encoding, self.delimiter, self.header):
+            box.activated.connect(lambda _index: self._overrule())
+
+    def _overrule(self) -> None:
+        encoding = self.encoding.currentText().strip() or None
+        self.format_overruled.emit(encoding, self.delimiter.currentData(), self.header.currentData())
+
+    def _set_data(self, box: QComboBox, value: object) -> None:
+        index = box.findData(value)
+        if index < 0:
+            box.addItem(str(value), value)
+            index = box.count() - 1
+        box.setCurrentIndex(index)
+
+    def _on_empty(self, key: str) -> None:
+        if key == "open":
+            self.open_requested.emit()
+        else:
+            self.example_requested.emit(key)
+
+
+class MappingBar(QWidget):
+    """Offered when the form names columns that the table lacks: what to use instead.
+
+    Signals:
+        accepted(dict): old column name -> column of the table.
+    """
+
+    accepted = Signal(dict)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("mapping")
+        self._boxes: dict[str, QComboBox] = {}
+        self._text = label("", "strong", wrap=True)
+        self._rows = QFormLayout()
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._apply = button(self.tr("Use these columns"), "mapping_apply", self._accept, role="primary")
+        self.setLayout(vbox(self._text, self._rows, hbox(self._apply, 1)))
+        self.hide()
+
+    def offer(self, missing: Sequence[tuple[str, str]], columns: Sequence[str]) -> None:
+        """Show one line for each missing column.
+
+        Args:
+            missing: (column that the form names, nearest column of the table or "").
+            columns: of the table.
+        """
+        while self._rows.rowCount():
+            self._rows.removeRow(0)
+        self._boxes = {}
+        for place, (name, nearest) in enumerate(missing):
+            box = named(QComboBox(), f"mapping_{place}", self.tr("Column to use for {name}").format(name=name))
+            box.addItems(["", *columns])
+            box.setCurrentText(nearest)
+            self._rows.addRow(label(name, "mono"), box)
+            self._boxes[name] = box
+        self._text.setText(self.tr("The form names %n column(s) that this table does not have:", "", len(missing)))
+        self.setVisible(bool(missing))
+
+    def _accept(self) -> None:
+        self.accepted.emit({name: box.currentText() for name, box in self._boxes.items() if box.currentText()})
