@@ -1,1 +1,1 @@
-"""Forms over tables: reading tables, rendering rows, running, exporting, analysing."""
+"""Forms over tables: what is asked, of which rows, how it runs, and what comes out."""

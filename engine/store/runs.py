@@ -90,8 +90,8 @@ class RunStore(RunView):
         """Write what is queued, mark a run that is not at its end as unfinished, give the lease back."""
         with contextlib.suppress(EngineError):  # closed before, or the disk is full: the dead lease says the same
             self._database.write(self._give_back)
+        super().close()  # first: only a connection that can write clears the write-ahead log when it is the last
         self._database.close()
-        super().close()
 
     def submit_answers(self, batch: Sequence[tuple[int, Sequence[Reading]]]) -> Future[None]:
         """Queue the readings of some rows for one transaction; the future ends when they are on disk.
