@@ -31,9 +31,10 @@ def logs_dir() -> Path:
 
 def runtime_dir() -> Path:
     """Pid files and sockets. Short, since a Unix socket's path holds 107 bytes at most (man 7 unix)."""
-    home = os.environ.get("DIFFUSION_DESK_HOME")
-    base = Path(home) / "run" if home else Path(platformdirs.user_runtime_dir(APP, appauthor=False))
-    return _made(base)
+    if os.environ.get("DIFFUSION_DESK_HOME") or not os.environ.get("XDG_RUNTIME_DIR"):
+        # Without a login session platformdirs falls back to a folder in /tmp that anybody can make first.
+        return _made(data_dir() / "run")
+    return _made(Path(platformdirs.user_runtime_dir(APP, appauthor=False)))
 
 
 def settings_file() -> Path:
