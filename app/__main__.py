@@ -1,0 +1,39 @@
+"""``diffusion-desk``: without arguments the window, with any argument the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+NO_DISPLAY = 2
+
+_HEADLESS_PLATFORMS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")  # Qt plugins that need no X or Wayland
+_NO_DISPLAY_TEXT = """\
+error: there is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY is set)
+  without a window: `diffusion-desk chat TEXT`, `diffusion-desk decide FORM TABLE --out OUT`; --help lists the rest
+"""
+
+
+def main() -> int:
+    """Runs the window or one command; the exit status."""
+    if len(sys.argv) > 1:
+        from engine.cli.main import run
+
+        return run(sys.argv[1:])
+    if not has_display():
+        sys.stderr.write(_NO_DISPLAY_TEXT)
+        return NO_DISPLAY
+    from app import bootstrap  # Qt: only where a window opens
+
+    return bootstrap.main()
+
+
+def has_display() -> bool:
+    """Whether Qt can be expected to open a window: it aborts the process where it cannot."""
+    if os.environ.get("QT_QPA_PLATFORM", "").startswith(_HEADLESS_PLATFORMS):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+"""``doctor``: what this machine and this installation can do, and what to do about the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import click
+
+from engine import paths
+from engine.cli.main import BAD_INPUT, OK
+from engine.cli.version import version
+from engine.hardware.nvml import NvmlReport, probe
+
+CheckStatus = Literal["ok", "note", "bad"]
+DEMO_FILES = ("encode.onnx", "denoise.onnx", "config.json", "tokenizer.json", "chat_template.jinja")
+MIN_FREE_BYTES = 500_000_000  # a run over a million rows takes a few hundred megabytes
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding. ``bad`` stops the main job; ``note`` does not."""
+
+    name: str
+    status: CheckStatus
+    detail: str
+    remedy: str = ""
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(as_json: bool) -> int:
+    """Look at this machine: cards, display, folders, the embedded engine, leftovers."""
+    report = probe()
+    checks = [*_installation(), *_folders(), _display(), _gpus(report), _leftovers(), _runs()]
+    if as_json:
+        print(json.dumps({"checks": [asdict(check) for check in checks], "gpus": _gpu_fields(report)}))
+    else:
+        _print(checks)
+    return BAD_INPUT if any(check.status == "bad" for check in checks) else OK
+
+
+def _print(checks: list[Check]) -> None:
+    colours = {"ok": "green", "note": "yellow", "bad": "red"}
+    for check in checks:
+        mark = click.style(f"{check.status:<5}", fg=colours[check.status])
+        click.echo(f"{mark}{check.name}: {check.detail}")
+        if check.remedy:
+            click.echo(f"     {check.remedy}")
+
+
+def _installation() -> Iterator[Check]:
+    host = f"Python {platform.python_version()}, {platform.system()} {platform.release()}, {platform.machine()}"
+    yield Check("program", "ok", f"diffusion-desk {version()}; {host}")
+    missing = [name for name in ("onnxruntime", "numpy", "tokenizers", "aiohttp") if find_spec(name) is None]
+    files = [name for name in DEMO_FILES if not (paths.demo_model_dir() / name).is_file()]
+    if missing or files:
+        yield Check(
+            "embedded engine", "bad", f"missing: {', '.join(missing + files)}", "install diffusion-desk completely"
+        )
+    else:
+        yield Check("embedded engine", "ok", f"its model is in {paths.demo_model_dir()}; a toy, for trying things out")
+
+
+def _folders() -> Iterator[Check]:
+    try:
+        folder = paths.data_dir()
+        with tempfile.TemporaryFile(dir=folder):
+            free = shutil.disk_usage(folder).free
+    except OSError as error:
+        yield Check(
+            "data folder",
+            "bad",
+            f"cannot be written: {error.filename or ''} {error.strerror}",
+            "DIFFUSION_DESK_HOME names another",
+        )
+        return
+    detail = f"{folder}, {free / 1e9:.1f} GB free"
+    short = free < MIN_FREE_BYTES
+    yield Check("data folder", "note" if short else "ok", detail, "make room before a large run" if short else "")
+
+
+def _display() -> Check:
+    if find_spec("PySide6") is None:
+        return Check("window", "note", "PySide6 is not installed", "the command line works without it")
+    shown = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
+    if not shown:
+        return Check("window", "note", "no display", "the command line works without it")
+    return Check("window", "ok", f"display {shown}")
+
+
+def _gpus(report: NvmlReport) -> Check:
+    if report.status == "ok" and report.gpus:
+        cards = "; ".join(
+            f"{gpu.name}, {gpu.memory_used / 2**30:.1f} of {gpu.memory_total / 2**30:.1f} GiB used"
+            for gpu in report.gpus
+        )
+        return Check("cards", "ok", f"driver {report.driver}: {cards}")
+    if report.status == "ok":
+        return Check("cards", "note", f"driver {report.driver} sees no card")
+    return Check("cards", "note", report.detail or report.status, report.remedy)
+
+
+def _gpu_fields(report: NvmlReport) -> dict[str, Any]:
+    return {"status": report.status, "driver": report.driver, "cards": [asdict(gpu) for gpu in report.gpus]}
+
+
+def _leftovers() -> Check:
+    from engine.supervise.leftovers import find_leftovers
+
+    found = [leftover for leftover in find_leftovers(paths.runtime_dir()) if leftover.processes]
+    if not found:
+        return Check("leftovers", "ok", "no engine runs without an owner")
+    pids = ", ".join(str(member.pid) for leftover in found for member in leftover.processes)
+    return Check("leftovers", "note", f"engine processes without an owner: {pids}", "the next start ends them")
+
+
+def _runs() -> Check:
+    from engine.store.runs import list_runs
+
+    damaged: list[str] = []
+    runs = list_runs(paths.runs_dir(), lambda path, _: damaged.append(path.name))
+    unfinished = sum(run.state == "unfinished" for run in runs)
+    detail = f"{len(runs)} stored, {unfinished} unfinished"
+    if damaged:
+        return Check("runs", "note", f"{detail}; cannot be read: {', '.join(damaged)}")
+    return Check("runs", "ok", detail)

@@ -1,0 +1,108 @@
+"""The group of commands, and the one place where errors become text and exit codes.
+
+Exit codes: 0 done; 1 a fault of ours; 2 input, setting or file wrong; 3 the engine is unreachable or refuses, or a run
+is unfinished and can be resumed; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from engine.cli.version import version
+from engine.errors import BugError, EngineError, EngineRefused, EngineUnreachable, UserError
+
+OK, BUG, BAD_INPUT, UNFINISHED, INTERRUPTED = 0, 1, 2, 3, 130
+
+# Loaded one by one: `runs` shall not wait for aiohttp, nor `doctor` for jinja2.
+_COMMANDS = {
+    "serve": "engine.cli.serve",
+    "chat": "engine.cli.chat",
+    "decide": "engine.cli.decide",
+    "runs": "engine.cli.runs",
+    "export": "engine.cli.export",
+    "doctor": "engine.cli.doctor",
+    "bench": "engine.cli.bench",
+}
+
+
+class _LazyGroup(click.Group):
+    """Imports a command's module when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = _COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        command = importlib.import_module(module).command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version(), message="%(prog)s %(version)s")
+def main() -> None:
+    """Chat with a diffusion language model and read decisions over tables.
+
+    Without a command, `diffusion-desk` opens the window.
+    """
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and give its exit code. Never raises but for SystemExit of a closed pipe."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in given or "--worker" in given
+    try:
+        code = main.main(args=given, prog_name="diffusion-desk", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except click.ClickException as error:
+        _show_usage(error, as_json)
+        return BAD_INPUT
+    except UserError as error:
+        _show(error, as_json)
+        return UNFINISHED if isinstance(error, EngineUnreachable | EngineRefused) else BAD_INPUT
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output left; nothing more can be said to anyone
+        return OK
+    except Exception as error:  # noqa: BLE001  # the last line of defence: shown with its traceback
+        traceback.print_exc()
+        _show(
+            BugError(
+                "cli.bug",
+                "{what}",
+                remedy="this is a fault of the program: please report it with the lines above",
+                what=f"{type(error).__name__}: {error}",
+            ),
+            as_json,
+        )
+        return BUG
+    return code if isinstance(code, int) else OK
+
+
+def _show_usage(error: click.ClickException, as_json: bool) -> None:
+    if as_json:
+        _show(UserError("cli.usage", "{what}", remedy="--help lists the options", what=error.format_message()), True)
+    else:
+        error.show()
+
+
+def _show(error: EngineError, as_json: bool) -> None:
+    """One or two lines on stderr, or the worker protocol's ``failed`` line on stdout."""
+    if as_json:
+        print(json.dumps({"event": "failed", "code": error.code, "message": error.message, "remedy": error.remedy}))
+        sys.stdout.flush()
+        return
+    click.echo(f"{click.style('error:', fg='red')} {error.message}", err=True)
+    if error.remedy:
+        click.echo(f"  {error.remedy}", err=True)
