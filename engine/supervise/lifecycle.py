@@ -57,6 +57,8 @@ class EngineCommand:
 class SupervisedEngine:
     """Starts, watches and stops one engine. Not for use from two tasks at once, but for :meth:`watch`.
 
+    Port and key are the same at every start, so that the clients of an engine that died find its successor.
+
     Args:
         command: what to start.
         host, port: where it listens; port 0 takes a free one.
@@ -82,6 +84,7 @@ class SupervisedEngine:
         self.log_path = log_path or paths.logs_dir() / f"engine-{command.name}.log"
         self._command = command
         self._host, self._port = host, port
+        self._key = secrets.token_urlsafe(32)
         self._live_socket = live_socket
         self._pid_dir = pid_dir or paths.runtime_dir()
         self._on_state = on_state
@@ -120,11 +123,11 @@ class SupervisedEngine:
         return handle
 
     def _launch(self, listener: socket.socket) -> EngineHandle:
-        key = secrets.token_urlsafe(32)
-        env = {**self._command.env, KEY_VARIABLE: key}
+        env = {**self._command.env, KEY_VARIABLE: self._key}
         if self._live_socket is not None:
             env[LIVE_VARIABLE] = str(self._live_socket)
         host, port = listener.getsockname()[:2]
+        self._port = port
         self._group = EngineGroup.launch(
             self._command.argv(listener.fileno()),
             log_path=self.log_path,
@@ -135,7 +138,7 @@ class SupervisedEngine:
         )
         url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         record = self._group.record
-        return EngineHandle(url, key, record.pid, record.started, self.log_path, self._live_socket)
+        return EngineHandle(url, self._key, record.pid, record.started, self.log_path, self._live_socket)
 
     async def _until_ready(self, handle: EngineHandle, timeout_s: float) -> None:
         group = self._group

@@ -85,7 +85,8 @@ async def test_the_watch_tells_of_a_death_and_a_new_start_works() -> None:
     again = await fake.start()
     assert again.pid != handle.pid
     assert old.members() == [], "the dead engine's grandchildren are ended before the next start"
-    await fake.stop()
+    assert (again.base_url, again.api_key) == (handle.base_url, handle.api_key), "its clients find it again"
+    await fake.stop(grace_s=0.2)
     assert seen == ["starting", "ready", "failed", "starting", "ready", "stopping", "stopped"]
 
 
