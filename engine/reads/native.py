@@ -1,0 +1,110 @@
+"""Reads through ``/v1/systemone``, the endpoint that a foreign server has.
+
+The server words the prompt, places the label and draws the noise itself (from the prompt, so a repeated read sees the
+same canvas). There are no further draws: a fixed number of them is refused, ``auto`` makes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.client.http import EngineClient
+from engine.client.wire import QuestionSpec, SystemOneRequest, SystemOneResponse
+from engine.domain.question import Choice, Noul, Question, Score
+from engine.domain.reading import Draw, Method, Reading
+from engine.errors import EngineRefused, InputError
+from engine.reads.aggregate import failed, reading_of
+
+ONE_DRAW = "this wire makes one draw a question: no standard error and no agreement"
+
+
+class NativeWire:
+    """System One reads; all questions of a row go in one request."""
+
+    def __init__(self, client: EngineClient, questions: Sequence[Question], method: Method) -> None:
+        self._client = client
+        self._questions = tuple(questions)
+        self._method = method
+        # One question is read alone, also by a server that is asked to read jointly.
+        self._joint = method.joint and len(self._questions) > 1
+        self.name = "joint/native" if self._joint else "alone/native"
+
+    @classmethod
+    async def open(cls, client: EngineClient, questions: Sequence[Question], method: Method) -> NativeWire:
+        """Makes one trial read, since neither /health nor the model list tells whether decisions are served.
+
+        Raises:
+            InputError: more than one draw is asked for.
+            EngineRefused: the engine does not take such reads; the message is its own.
+            EngineUnreachable: nobody answers.
+        """
+        if method.draws not in ("auto", 1):
+            raise InputError(
+                "reads.native_has_one_draw",
+                "{draws} draws are asked for, but the native wire makes one draw a question",
+                remedy="use the canvas wire, or draws: 1",
+                draws=method.draws,
+            )
+        wire = cls(client, questions, method)
+        await wire._ask("")
+        return wire
+
+    async def read(self, state: str) -> list[Reading]:
+        """One reading per question; a refusal fails them all, since they share a request."""
+        try:
+            draws = await self._ask(state)
+        except EngineRefused as refusal:
+            return [failed(question, str(refusal), name=self.name) for question in self._questions]
+        return [
+            reading_of(question, [draw], self._method, name=self.name)
+            for question, draw in zip(self._questions, draws, strict=True)
+        ]
+
+    async def _ask(self, state: str) -> list[Draw]:
+        response = await self._client.systemone(system_one_request(state, self._questions, joint=self._joint))
+        if self._joint and response.joint is None:
+            raise EngineRefused(
+                "engine.no_joint_reads",
+                "the engine read the questions alone although joint reads were asked for",
+                remedy="joint native reads need vLLM 0.33 or newer",
+                status=200,
+            )
+        return [_draw(response, str(number), question) for number, question in enumerate(self._questions, start=1)]
+
+
+def system_one_request(state: str, questions: Sequence[Question], *, joint: bool = False) -> SystemOneRequest:
+    """The request; questions are named 1, 2, ... in it, since an id of the user's may be one that servers refuse."""
+    specs = {str(number): _spec(question) for number, question in enumerate(questions, start=1)}
+    return SystemOneRequest(state=state, questions=specs, joint=True if joint else None)
+
+
+def _spec(question: Question) -> QuestionSpec:
+    criteria: Mapping[str, str | None] | tuple[str, ...] | None
+    match question:
+        case Noul():
+            sides = {"true": question.true_means, "false": question.false_means}
+            criteria = {side: text for side, text in sides.items() if text} or None
+        case Choice():
+            criteria = {option.name: option.description or None for option in question.options}
+        case Score():
+            criteria = question.levels
+    return QuestionSpec(
+        type=question.type,
+        instructions=question.instructions,
+        criteria=dict(criteria) if isinstance(criteria, Mapping) else criteria,
+    )
+
+
+def _draw(response: SystemOneResponse, name: str, question: Question) -> Draw:
+    """The server's shares and label mass as one draw: masses are shares times label mass."""
+    try:
+        probabilities, diagnostics = response.answers[name].probabilities, response.diagnostics[name]
+        shares = [probabilities[answer] for answer in question.answers]
+    except KeyError as missing:
+        raise EngineRefused(
+            "engine.incomplete_read",
+            "the engine's answer to a read lacks {missing}",
+            status=200,
+            missing=missing.args[0],
+        ) from None
+    return Draw(tuple(share * diagnostics.label_mass for share in shares), diagnostics.argmax_is_label)
