@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import logging
 import sys
 import traceback
 from collections.abc import Sequence
@@ -59,6 +60,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and give its exit code. Never raises but for SystemExit of a closed pipe."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in given or "--worker" in given
+    logging.getLogger("stamina").setLevel(logging.ERROR)  # a retry that worked is no news on a terminal
     try:
         code = main.main(args=given, prog_name="diffusion-desk", standalone_mode=False)
         sys.stdout.flush()
