@@ -7,6 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -42,6 +43,8 @@ def label(text: str, role: str = "", *, wrap: bool = False) -> QLabel:
     made.setWordWrap(wrap)
     if role:
         set_role(made, role)
+    if role == "mono":
+        made.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
     return made
 
 

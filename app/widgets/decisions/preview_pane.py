@@ -1,0 +1,138 @@
+"""Try one row: the exact prompt, the canvas with the slot marked, and the answer with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontDatabase
+from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QScrollArea, QSpinBox, QSplitter, QStackedWidget, QWidget
+
+from app.models.decisions_preview import PreviewFacts
+from app.theme import set_role
+from app.widgets.decisions.answer_view import AnswerView
+from app.widgets.decisions.charts import CanvasStrip
+from app.widgets.decisions.parts import EmptyState, FieldMessage, button, card, hbox, label, named, vbox
+
+
+class PreviewPane(QWidget):
+    """Signals:
+    read_requested(int, str, bool): row (0-based), question id, joint.
+    """
+
+    read_requested = Signal(int, str, bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("preview_pane")
+        self.question = named(QComboBox(), "preview_question", self.tr("Question to read"))
+        self.question.setMinimumWidth(160)
+        self.row = named(QSpinBox(), "preview_row", self.tr("Row to read"))
+        self.row.setMinimumWidth(72)
+        self.method = named(QComboBox(), "preview_method", self.tr("How to read"))
+        self.method.addItem(self.tr("alone"), False)
+        self.method.addItem(self.tr("joint with the other questions"), True)
+        self.read_button = button(self.tr("Read this row"), "preview_read", self._ask, role="primary")
+        self.message = FieldMessage("preview_message")
+        self.prompt = named(QPlainTextEdit(), "preview_prompt", self.tr("The exact prompt"))
+        self.prompt.setReadOnly(True)
+        self.prompt.setTabChangesFocus(True)
+        self.prompt.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        set_role(self.prompt, "log")
+        self.canvas = CanvasStrip("preview_canvas")
+        self.answer = AnswerView("preview_answer")
+        self._stack = QStackedWidget()
+        self._build()
+
+    def set_questions(self, ids: Sequence[str]) -> None:
+        """Offer these questions; the chosen one stays when it is still there."""
+        chosen = self.question.currentText()
+        if [self.question.itemText(place) for place in range(self.question.count())] != list(ids):
+            self.question.clear()
+            self.question.addItems(list(ids))
+            if chosen in ids:
+                self.question.setCurrentText(chosen)
+        self.method.setEnabled(len(ids) > 1)
+
+    def choose_question(self, question_id: str) -> None:
+        self.question.setCurrentText(question_id)
+
+    def set_rows(self, row: int, count: int) -> None:
+        """The row offered (0-based) and how many there are."""
+        self.row.setRange(1 if count else 0, count)
+        self.row.setValue(row + 1 if count else 0)
+
+    def set_ready(self, reason: str) -> None:
+        """Why nothing can be read now; empty when it can."""
+        self.read_button.setEnabled(not reason)
+        self.message.say(reason, "muted")
+
+    def set_busy(self, busy: bool) -> None:
+        self.read_button.setEnabled(not busy)
+        self.read_button.setText(self.tr("Reading …") if busy else self.tr("Read this row"))
+
+    def show_error(self, text: str) -> None:
+        self.message.say(text)
+
+    def show_preview(self, facts: PreviewFacts) -> None:
+        self.message.say("")
+        self._stack.setCurrentIndex(1)
+        self.prompt.setPlainText(facts.prompt)
+        self.canvas.show_canvas(facts.canvas, facts.slot)
+        self.answer.show_answer(facts.question, facts.reading, facts.seconds)
+
+    def _ask(self) -> None:
+        if self.question.currentText():
+            joint = bool(self.method.currentData()) and self.method.isEnabled()
+            self.read_requested.emit(self.row.value() - 1, self.question.currentText(), joint)
+
+    def _build(self) -> None:
+        bar = hbox(
+            label(self.tr("Row"), "muted"),
+            self.row,
+            label(self.tr("Question"), "muted"),
+            self.question,
+            self.method,
+            self.read_button,
+            1,
+        )
+        empty = EmptyState(
+            "preview_empty",
+            self.tr("See one read laid open"),
+            self.tr(
+                "Choose a row and a question and read it: the exact prompt, the canvas with the slot that is read, the "
+                "probability of every answer, and whether to trust it. Nothing is stored."
+            ),
+        )
+        self._stack.addWidget(empty)
+        self._stack.addWidget(self._laid_open())
+        self.setLayout(vbox(bar, self.message, self._stack, spacing=10))
+        layout = self.layout()
+        if layout is not None:
+            layout.setContentsMargins(16, 12, 16, 12)
+
+    def _laid_open(self) -> QWidget:
+        left = QWidget()
+        hint = label(self.tr("noise stands in the marked slot; one denoise step fills it"), "muted")
+        left.setLayout(
+            vbox(
+                label(self.tr("Prompt"), "heading"),
+                self.prompt,
+                hbox(label(self.tr("Canvas"), "heading"), hint, 1),
+                self.canvas,
+            )
+        )
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        holder = QWidget()
+        holder.setLayout(vbox(card(vbox(self.answer)), 1))
+        scroll.setWidget(holder)
+        splitter = named(QSplitter(), "preview_splitter")
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(16)
+        splitter.addWidget(left)
+        splitter.addWidget(scroll)
+        splitter.setSizes([560, 380])
+        return splitter

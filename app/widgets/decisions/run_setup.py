@@ -1,0 +1,108 @@
+"""Before a run: how the questions are read, and what will run on what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox, QWidget
+
+from app.widgets.decisions.parts import FieldMessage, button, hbox, label, named, vbox
+from engine.domain.reading import Method
+
+DRAWS = ("auto", "1", "2", "4", "8", "16", "32")
+CONCURRENCY = 8  # rows under way at once; the CLI's own default
+MAX_CONCURRENCY = 512
+
+
+class RunSetup(QWidget):
+    """Signals:
+    method_edited(object): another ``Method``.
+    start_requested(int): with this many rows under way at once.
+    """
+
+    method_edited = Signal(object)
+    start_requested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("run_setup")
+        self._method = Method()
+        self._summary = named(label("", "muted", wrap=True), "run_summary")
+        self.draws = named(
+            QComboBox(),
+            "run_draws",
+            self.tr("Draws"),
+            self.tr(
+                "How often each slot is read with other noise. auto: once, and three more times where it is unsure"
+            ),
+        )
+        self.draws.addItems(list(DRAWS))
+        self.draws.activated.connect(lambda _index: self._on_draws())
+        self.joint = named(QCheckBox(self.tr("Joint: all questions of a row share a canvas")), "run_joint")
+        self.joint.clicked.connect(lambda checked: self._emit(replace(self._method, joint=checked)))
+        self._price = label(
+            self.tr(
+                "About eight times faster, but the answers influence each other: ranks survive, absolute values shift."
+            ),
+            "warning",
+            wrap=True,
+        )
+        self.concurrency = named(
+            QSpinBox(), "run_concurrency", self.tr("At once"), self.tr("Rows that are under way at the same time")
+        )
+        self.concurrency.setRange(1, MAX_CONCURRENCY)
+        self.concurrency.setValue(CONCURRENCY)
+        self.start = button(self.tr("Start the run"), "run_start", self._on_start, role="primary")
+        self.message = FieldMessage("run_message")
+        self._build()
+
+    def show_method(self, method: Method) -> None:
+        """Show how the form says it is read."""
+        self._method = method
+        text = str(method.draws)
+        if self.draws.findText(text) < 0:
+            self.draws.addItem(text)
+        self.draws.setCurrentText(text)
+        self.joint.setChecked(method.joint)
+        self._price.setVisible(method.joint)
+
+    def show_summary(self, text: str, reason: str) -> None:
+        """What would run, and why it cannot yet (empty when it can)."""
+        self._summary.setText(text)
+        self._summary.setVisible(bool(text))
+        self.message.say(reason, "muted")
+        self.start.setEnabled(not reason)
+
+    def _build(self) -> None:
+        fields = hbox(
+            label(self.tr("Draws"), "muted"),
+            self.draws,
+            label(self.tr("At once"), "muted"),
+            self.concurrency,
+            1,
+        )
+        self.setLayout(
+            vbox(
+                label(self.tr("New run"), "heading"),
+                self._summary,
+                fields,
+                self.joint,
+                self._price,
+                self.start,
+                self.message,
+                spacing=10,
+            )
+        )
+
+    def _on_draws(self) -> None:
+        text = self.draws.currentText()
+        self._emit(replace(self._method, draws="auto" if text == "auto" else int(text)))
+
+    def _emit(self, method: Method) -> None:
+        if method != self._method:
+            self.show_method(method)
+            self.method_edited.emit(method)
+
+    def _on_start(self) -> None:
+        self.start_requested.emit(self.concurrency.value())
