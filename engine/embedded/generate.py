@@ -149,6 +149,11 @@ class Generation:
         self._progress = _Progress()
         self._text = TextStream(tokenizer, request.stop, skip_special=request.skip_special, keep_stop=request.keep_stop)
 
+    @property
+    def frames(self) -> int:
+        """Frames published so far."""
+        return self._progress.frames
+
     def advance(self) -> Committed | None:
         """Does one unit of work: encode, or one denoise step. Returns a canvas when that step commits one."""
         if self._canvas is None:

@@ -139,7 +139,7 @@ class DemoModel:
         Raises:
             UserError: a file is missing or onnxruntime cannot read it.
         """
-        self.folder = folder
+        self.folder = folder.resolve()
         self.config = ModelConfig.read(folder, max_model_len)
         self.cache = PrefixCache(cache_bytes)
         self._encode = _session(folder / "encode.onnx", threads)
