@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from types import TracebackType
 
 from pydantic import ValidationError
@@ -97,7 +97,7 @@ class EngineClient:
         max_tokens: int | None = None,
         live: LiveChannel | None = None,
         thinking: bool = False,
-    ) -> AsyncIterator[ChatEvent]:
+    ) -> AsyncGenerator[ChatEvent]:
         """One answer, canvas by canvas, as events in order of arrival.
 
         The last event is ``Finished`` or ``Failed``; HTTP errors and a dying engine are ``Failed`` events, and what
