@@ -1,0 +1,100 @@
+"""From a form file and a table to a run: everything that can be wrong is found here, before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from engine.batch.form import check_columns, dump_form, form_sha256, load_form, parse_form
+from engine.batch.tables import Table, TableFormat, file_sha256, open_table
+from engine.batch.template import RowTemplate
+from engine.domain.form import Form
+from engine.domain.reading import Method
+from engine.errors import InputError
+from engine.reads.prompt import WORDING
+from engine.store.runs import RunSpec, RunStore, RunView
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """A checked form over a checked table.
+
+    Attributes:
+        spec: what will be stored with the run.
+    """
+
+    form: Form
+    table: Table
+    template: RowTemplate
+    spec: RunSpec
+
+    def create(self, directory: Path) -> RunStore:
+        """Copy the table's rows into a new run. Reads the whole table: call it off the event loop.
+
+        Raises:
+            InputError: a faulty row, or no row at all.
+            UserError: no space left.
+        """
+        return RunStore.create(directory, self.spec, self.table.rows())
+
+
+def prepare(
+    form_path: Path,
+    table_path: Path,
+    *,
+    engine: str,
+    method: Method | None = None,
+    table_format: TableFormat | None = None,
+) -> PreparedRun:
+    """Check a form against a table.
+
+    Args:
+        engine: the engine in words, stored with the run.
+        method: instead of the form's.
+        table_format: instead of the one found by ``tables.sniff``.
+
+    Raises:
+        InputError: names the file, the place, the limit and the value.
+    """
+    form = load_form(form_path)
+    if method is not None:
+        form = replace(form, method=method)
+    table = open_table(table_path, table_format)
+    check_columns(form, table.columns, str(form_path))
+    template = RowTemplate(form.state, table.columns, f"{form_path}: state")
+    first = next(table.rows(), None)
+    if first is None:
+        raise InputError("table.empty", "{path} has no rows below its header", path=str(table_path))
+    spec = RunSpec(
+        name=form.name,
+        form=dump_form(form),
+        form_path=str(form_path.absolute()),
+        form_sha256=form_sha256(form_path),
+        questions=tuple(question.id for question in form.questions),
+        method=form.method,
+        wording=WORDING,
+        table_path=str(table_path.absolute()),
+        table_sha256=file_sha256(table_path),
+        table_format=asdict(table.format),
+        columns=table.columns,
+        engine=engine,
+    )
+    return PreparedRun(form, table, template, spec)
+
+
+def form_of(view: RunView) -> Form:
+    """The form that a run was made with."""
+    return parse_form(view.spec.form, f"run {view.id}")
+
+
+def template_of(view: RunView) -> RowTemplate:
+    """The row template of a run."""
+    return RowTemplate(form_of(view).state, view.spec.columns, f"run {view.id}: state")
+
+
+def states(view: RunView) -> Iterator[tuple[int, str]]:
+    """(row, rendered state) of every row; nothing is asked. Raises as ``RowTemplate.render``."""
+    template = template_of(view)
+    for stored in view.iter_rows():
+        yield stored.row, template.render(dict(zip(view.spec.columns, stored.cells, strict=True)))

@@ -1,0 +1,310 @@
+"""Running a form over the rows of a stored run.
+
+A fixed number of tasks takes rows in the table's order, renders and reads them, and hands the readings to one writer.
+Nothing is counted before it is on disk. When the engine is gone (or the disk is full) the run pauses with everything
+it holds; when only a row is bad, the row gets the status ``error`` and the run goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.batch.control import RunControl
+from engine.batch.outbox import Outbox, RowAnswers, write_to
+from engine.batch.prepare import template_of
+from engine.batch.rate import RateMeter
+from engine.domain.reading import STATUSES, Reading, ReadStatus
+from engine.domain.run import Progress, RunState, Totals
+from engine.errors import BugError, EngineUnreachable, InputError, UserError
+from engine.store.runs import RunStore
+
+log = logging.getLogger(__name__)
+
+MAX_CONCURRENCY = 1024
+PAGE = 256  # rows fetched ahead
+REPORT_S = 0.25
+TIMEOUT_TRIES = 2  # a row that times out while others are read is at fault itself
+EMPTY_STATE = "the state is empty"
+
+_PAUSING = ("disk.full", "disk.io", "store.busy")
+
+
+class RowReader(Protocol):
+    """What asks the questions; ``engine.reads.reader.Reader`` is one."""
+
+    async def read(self, state: str, *, row_key: str) -> tuple[Reading, ...]:
+        """One reading per question in the form's order.
+
+        Raises:
+            EngineUnreachable: the engine is gone or did not answer in time.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """What a run tells its owner, in the loop's thread.
+
+    Attributes:
+        progress: after answers were stored, a few times a second at most.
+        paused: with the reason, empty when it was asked for.
+        resumed: after a pause.
+    """
+
+    progress: Callable[[Progress], None] = lambda _: None
+    paused: Callable[[str], None] = lambda _: None
+    resumed: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended.
+
+    Attributes:
+        state: finished or unfinished.
+        cancelled: whether the owner asked for the end.
+        error: what stopped it, when nobody was there to resume it.
+        totals: answers by status, per question.
+    """
+
+    state: RunState
+    done: int
+    total: int
+    totals: Mapping[str, Totals]
+    cancelled: bool = False
+    error: UserError | None = None
+
+
+async def run(
+    store: RunStore,
+    reader: RowReader,
+    *,
+    concurrency: int = 32,
+    control: RunControl | None = None,
+    callbacks: Callbacks | None = None,
+    wait_when_stuck: bool = True,
+) -> RunResult:
+    """Read all unanswered rows of a run.
+
+    Args:
+        concurrency: rows read at the same time.
+        control: to pause, resume and cancel.
+        wait_when_stuck: pause until resumed when the engine is gone or the disk is full; False: end as unfinished.
+
+    Raises:
+        InputError: a concurrency out of range, or a run whose form cannot be used.
+        UserError: another worker took the run over.
+        BugError: a reader that breaks its contract; stored answers stay.
+    """
+    if not 1 <= concurrency <= MAX_CONCURRENCY:
+        message = "concurrency is {value}; allowed are 1 to {limit}"
+        raise InputError("run.concurrency", message, value=concurrency, limit=MAX_CONCURRENCY)
+    work = _Run(store, reader, control or RunControl(), callbacks or Callbacks(), wait_when_stuck)
+    return await work.execute(concurrency)
+
+
+class _Run:
+    """The state of one call of ``run``."""
+
+    def __init__(
+        self, store: RunStore, reader: RowReader, control: RunControl, callbacks: Callbacks, wait_when_stuck: bool
+    ) -> None:
+        self.store, self.reader, self.control, self.callbacks = store, reader, control, callbacks
+        self.wait_when_stuck = wait_when_stuck
+        self.template = template_of(store)
+        self.columns = store.spec.columns
+        self.outbox = Outbox(self._write, self._report)
+        self.meter = RateMeter()
+        self.total = store.rows * len(store.spec.questions)
+        self.counts: Counter[str] = Counter()
+        for totals in store.totals().values():
+            self.counts.update({status: getattr(totals, status) for status in STATUSES})
+        self.rows_read = 0
+        self.stuck: UserError | None = None
+        self._stop = asyncio.Event()  # cancelled, or stuck with nobody to wait for
+        self._feed: deque[tuple[int, tuple[str, ...]]] = deque()
+        self._after = 0
+        self._feeding = asyncio.Lock()
+        self._reported = 0.0
+
+    async def execute(self, concurrency: int) -> RunResult:
+        """Work until all rows are answered, the run is cancelled, or it is stuck."""
+        await asyncio.to_thread(self.store.set_state, "running")
+        self.meter.restart(_now(), self.counts.total())
+        try:
+            async with asyncio.TaskGroup() as group:
+                writing = group.create_task(self.outbox.run())
+                following = [group.create_task(self._follow_pauses()), group.create_task(self._follow_cancel())]
+                working = group.create_task(self._work_all(concurrency))
+                stopping = group.create_task(self._stop.wait())
+                await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                working.cancel()
+                await asyncio.wait({working})
+                self.outbox.close()
+                await writing
+                for task in (stopping, *following):
+                    task.cancel()
+        except BaseExceptionGroup as errors:
+            raise _first(errors) from None
+        finally:
+            self.outbox.abandon(self.store)
+        return await self._finish()
+
+    async def _work_all(self, concurrency: int) -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(concurrency):
+                group.create_task(self._work())
+
+    async def _work(self) -> None:
+        while True:
+            await self._gate()
+            item = await self._next()
+            if item is None:
+                return
+            row, cells = item
+            await self.outbox.put(row, await self._answer(row, cells))
+
+    async def _gate(self) -> None:
+        """Wait while the run is paused; for good when it ends, which cancels the waiting task."""
+        await self.control.wait_running()
+        if self.control.cancelled or self._stop.is_set():
+            await asyncio.Event().wait()
+
+    async def _next(self) -> tuple[int, tuple[str, ...]] | None:
+        async with self._feeding:
+            if not self._feed:
+                self._feed.extend(await asyncio.to_thread(self.store.pending, self._after, PAGE))
+                if not self._feed:
+                    return None
+                self._after = self._feed[-1][0]
+            return self._feed.popleft()
+
+    async def _answer(self, row: int, cells: Sequence[str]) -> Sequence[Reading]:
+        try:
+            state = self.template.render(dict(zip(self.columns, cells, strict=True)))
+        except UserError as error:
+            return self._all("error", str(error))
+        if not state.strip():
+            return self._all("skipped", EMPTY_STATE)
+        return await self._read(row, state)
+
+    async def _read(self, row: int, state: str) -> Sequence[Reading]:
+        """Ask until there is an answer; a row is only given up when others get theirs."""
+        timeouts, read_before = 0, self.rows_read
+        while True:
+            await self._gate()
+            epoch = self.control.epoch
+            try:
+                readings = await self.reader.read(state, row_key=str(row))
+            except EngineUnreachable as error:
+                timeouts += error.code == "engine.timeout"
+                if timeouts >= TIMEOUT_TRIES and self.rows_read > read_before:
+                    return self._all("error", str(error))
+                once = error.code == "engine.timeout" and timeouts < TIMEOUT_TRIES
+                if not once and self.control.epoch == epoch:
+                    self._stick(error)
+            except UserError as error:
+                return self._all("error", str(error))
+            else:
+                self.rows_read += 1
+                return readings
+
+    def _all(self, status: ReadStatus, why: str) -> tuple[Reading, ...]:
+        method = self.store.spec.method.name
+        return tuple(Reading(question, status, method=method, error=why) for question in self.store.spec.questions)
+
+    async def _write(self, batch: Sequence[RowAnswers]) -> None:
+        """Store a batch; on a full disk hold it until the run is resumed. What is dropped is read again later."""
+        while True:
+            try:
+                await write_to(self.store, batch)
+            except UserError as error:
+                if error.code not in _PAUSING:
+                    raise
+                self._stick(error)
+                if not self.wait_when_stuck:
+                    return
+                await self.control.wait_running()
+                if self.control.cancelled:
+                    return
+            else:
+                self.counts.update(reading.status for _, readings in batch for reading in readings)
+                return
+
+    def _stick(self, error: UserError) -> None:
+        """The engine is gone or the disk full: pause, and end the run when nobody would resume it."""
+        self.control.pause(str(error))
+        if not self.wait_when_stuck:
+            self.stuck = self.stuck or error
+            self._stop.set()
+
+    async def _follow_cancel(self) -> None:
+        await self.control.wait_cancelled()
+        self._stop.set()
+
+    async def _follow_pauses(self) -> None:
+        """Note pauses in the store, for those who only watch the file, and tell the owner."""
+        while True:
+            await self.control.wait_paused()
+            if self._stop.is_set():
+                return
+            reason = self.control.reason
+            log.info("run %s paused: %s", self.store.id, reason or "on request")
+            await self._note("paused", reason)
+            self.callbacks.paused(reason)
+            await self.control.wait_running()
+            if self.control.cancelled:
+                return
+            self.meter.restart(_now(), self.counts.total())
+            await self._note("running")
+            self.callbacks.resumed()
+
+    async def _note(self, state: RunState, reason: str = "") -> None:
+        try:
+            await asyncio.to_thread(self.store.set_state, state, reason)
+        except UserError as error:  # a full disk pauses the run, and the pause cannot be noted there
+            if error.code not in _PAUSING:
+                raise
+            log.warning("the state %s was not stored: %s", state, error)
+
+    def _report(self, *, last: bool = False) -> None:
+        now = _now()
+        if not last and (self.control.paused or now - self._reported < REPORT_S):
+            return
+        self._reported = now
+        done = self.counts.total()
+        rate = self.meter.rate(now, done)
+        eta = (self.total - done) / rate if rate > 0 else None
+        totals = Totals(**{status: self.counts[status] for status in STATUSES})
+        self.callbacks.progress(Progress(done, self.total, rate, eta, totals))
+
+    async def _finish(self) -> RunResult:
+        """Count once more, in the file, and note the end."""
+        totals = await asyncio.to_thread(self.store.totals)
+        done = sum(each.answers for each in totals.values())
+        complete = done == self.total
+        if not complete and not self._stop.is_set():
+            message = "run {run}: {done} answers of {total} are stored though every row was taken"
+            raise BugError("run.incomplete", message, run=self.store.id, done=done, total=self.total)
+        self.counts = Counter({status: sum(getattr(each, status) for each in totals.values()) for status in STATUSES})
+        state: RunState = "finished" if complete else "unfinished"
+        await self._note(state, "" if complete else str(self.stuck or "cancelled"))
+        self._report(last=True)
+        return RunResult(state, done, self.total, totals, self.control.cancelled and not complete, self.stuck)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first failure inside nested groups; the tasks' other failures follow from it."""
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
