@@ -22,19 +22,19 @@ def input_names(columns: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]
     """Names of the input's columns in the export.
 
     A column keeps its name unless the export itself has one of that name; then it gets ``_in``, once or more often.
-    ``row_id`` is served first, so that it is ``row_id_in`` whatever else the table holds.
+    ``row_id`` is served first, so that it is ``row_id_in`` whatever else the table holds; then those that keep theirs.
 
     Args:
         taken: names of the export's own columns, ``row_id`` among them.
     """
     used = set(taken)
-    free = [column for column in columns if column not in used]
-    clashing = [column for column in columns if column in used]
-    names: dict[str, str] = {}
-    for column in sorted(clashing, key=lambda column: column != ROW_ID) + free:
-        name = column
-        while name in used:
-            name += KEPT
-        names[column] = name
-        used.add(name)
-    return tuple(names[column] for column in columns)
+
+    def rank(at: int) -> tuple[bool, bool, int]:
+        return (columns[at] != ROW_ID, columns[at] in taken, at)
+
+    names = list(columns)
+    for at in sorted(range(len(columns)), key=rank):
+        while names[at] in used:
+            names[at] += KEPT
+        used.add(names[at])
+    return tuple(names)
