@@ -11,26 +11,15 @@ import logging
 import sys
 import threading
 import traceback
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler
 
+from app.models.notice import Notice
 from engine.errors import EngineError
 
-Level = Literal["info", "success", "warning", "error"]
 log = logging.getLogger("app")
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """One message. ``remedy`` says what to do next; ``details`` is for the copy button, never shown by itself."""
-
-    level: Level
-    text: str
-    remedy: str = ""
-    details: str = ""
 
 
 class NotificationSink(QObject):

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
 from engine.paths import resources_dir
@@ -101,8 +101,20 @@ DARK = Tokens(
 
 
 def tokens_of(palette: QPalette) -> Tokens:
-    """The tokens that belong to a palette, told by the lightness of its window colour."""
-    return DARK if palette.color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT
+    """The tokens that belong to a palette, told by the lightness of its window colour.
+
+    A style sheet overlays a widget's palette: a transparent background makes the window colour transparent black. Then
+    the application's palette tells.
+    """
+    color = palette.color(QPalette.ColorRole.Window)
+    if color.alpha() < 255:
+        color = QGuiApplication.palette().color(QPalette.ColorRole.Window)
+    return DARK if color.lightness() < 128 else LIGHT
+
+
+def current_tokens() -> Tokens:
+    """The tokens of the application's look; right for every widget, whatever the style sheet did to its palette."""
+    return tokens_of(QGuiApplication.palette())
 
 
 def resolve(choice: ThemeChoice) -> Tokens:
@@ -139,7 +151,13 @@ def style_sheet(tokens: Tokens, point_size: float) -> str:
         "size_caption": f"{point_size * 0.88:.1f}pt",
     }
     icons = (resources_dir() / "icons").as_posix()
-    return template.substitute(asdict(tokens), icons=icons, **sizes)
+    mono = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()
+    return template.substitute(asdict(tokens), icons=icons, mono=mono, **sizes)
+
+
+def icon_source(name: str) -> str:
+    """The SVG text of ``resources/icons/<name>.svg``."""
+    return (resources_dir() / "icons" / f"{name}.svg").read_text(encoding="utf-8")
 
 
 def palette_of(tokens: Tokens) -> QPalette:

@@ -7,10 +7,9 @@ from functools import lru_cache
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 
-from app.theme import set_role, tokens_of
-from engine.paths import resources_dir
+from app.theme import current_tokens, icon_source, set_role
 
 _RATIO = 2  # icons are drawn at twice their size, so that they stay sharp on high-density screens
 
@@ -23,7 +22,7 @@ def pixmap(name: str, color: str, size: int = 18) -> QPixmap:
         color: ``#rrggbb``, replaces ``currentColor``.
         size: edge in device-independent pixels.
     """
-    source = (resources_dir() / "icons" / f"{name}.svg").read_text(encoding="utf-8").replace("currentColor", color)
+    source = icon_source(name).replace("currentColor", color)
     renderer = QSvgRenderer(QByteArray(source.encode()))
     image = QPixmap(size * _RATIO, size * _RATIO)
     image.fill(Qt.GlobalColor.transparent)
@@ -76,12 +75,33 @@ class ThemedButton(QPushButton):
     def _draw(self) -> None:
         if not self._icon_name:
             return
-        tokens = tokens_of(self.palette())
+        tokens = current_tokens()
         color = {"primary": tokens.on_accent, "danger": tokens.danger}.get(str(self.property("role")), tokens.text)
         if not self.isEnabled():
             color = tokens.muted
         self.setIcon(icon(self._icon_name, color))
         self.setIconSize(QSize(18, 18))
+
+
+class ThemedIcon(QLabel):
+    """A picture beside words, in a colour of the tokens (``accent``, ``danger``, ...) that follows the theme."""
+
+    _icon_name = ""
+
+    def __init__(self, icon_name: str, color: str, size: int = 18, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._icon_name = icon_name
+        self._color = color
+        self._size = size
+        self._draw()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self._icon_name:
+            self._draw()
+
+    def _draw(self) -> None:
+        self.setPixmap(pixmap(self._icon_name, str(getattr(current_tokens(), self._color)), self._size))
 
 
 class IconButton(QToolButton):
@@ -113,6 +133,6 @@ class IconButton(QToolButton):
             self._draw()
 
     def _draw(self) -> None:
-        tokens = tokens_of(self.palette())
+        tokens = current_tokens()
         self.setIcon(icon(self._icon_name, tokens.text if self.isEnabled() else tokens.muted, self._size))
         self.setIconSize(QSize(self._size, self._size))

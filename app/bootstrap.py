@@ -1,0 +1,95 @@
+"""How the window comes up: paint first, import the heavy rooms afterwards, stop the engine before leaving.
+
+Until the first paint only Qt, asyncio and small modules of ours are imported; aiohttp, pydantic and the presenters
+follow in ``Desk.load``. No engine library (torch, vllm, transformers, onnxruntime) is ever imported here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from logging.handlers import RotatingFileHandler
+from typing import TextIO
+
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+
+from app.notify import NotificationSink
+from app.single_instance import SingleInstance
+from app.theme import apply_theme
+from app.windows.desk import Desk
+from app.windows.ui_state import UiState
+from engine import paths
+
+DESKTOP_FILE = "diffusion-desk"  # must equal the .desktop file's name, or Wayland shows a generic icon
+BENCH_VARIABLE = "DIFFUSION_DESK_BENCH"
+LOG_BYTES = 1_000_000
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Opens the window and runs until it is closed; the exit status."""
+    arguments = list(sys.argv if argv is None else argv)
+    crash_log = _start_logs()
+    app = _application(arguments)
+    instance = SingleInstance(paths.runtime_dir())
+    if not instance.acquire():
+        if instance.raise_other():
+            return 0
+        sys.stderr.write("another Diffusion Desk holds the data folder and does not answer; end it first\n")
+        return 1
+    ui_state = UiState(QSettings(str(paths.data_dir() / "window.ini"), QSettings.Format.IniFormat))
+    apply_theme(app, ui_state.theme, ui_state.font_scale)
+    notifier = NotificationSink()
+    desk = Desk(app, ui_state, notifier)
+    instance.raise_requested.connect(desk.raise_window)
+    try:
+        return _run(app, desk, notifier)
+    finally:
+        notifier.uninstall()
+        instance.release()
+        faulthandler.disable()
+        crash_log.close()
+
+
+def _application(arguments: list[str]) -> QApplication:
+    app = QApplication(arguments)
+    app.setApplicationName("diffusion-desk")
+    app.setApplicationDisplayName("Diffusion Desk")
+    app.setDesktopFileName(DESKTOP_FILE)
+    app.setStyle("Fusion")
+    app.setQuitOnLastWindowClosed(False)  # the loop must outlive the window: it still stops the engine
+    return app
+
+
+def _run(app: QApplication, desk: Desk, notifier: NotificationSink) -> int:
+    os.environ["QT_API"] = "pyside6"  # qasync would prefer another binding that happens to be installed
+    import qasync
+
+    async def live() -> int:
+        notifier.install(asyncio.get_running_loop())
+        bench = os.environ.get(BENCH_VARIABLE, "")
+        if bench:
+            from app.bench_hooks import start_bench
+
+            start_bench(bench, desk)
+        return await desk.run()
+
+    code: int = asyncio.run(live(), loop_factory=lambda: qasync.QEventLoop(app))
+    return code
+
+
+def _start_logs() -> TextIO:
+    """The program's log, rotated, and the crash log that faulthandler writes to; the latter must stay open."""
+    folder = paths.logs_dir()
+    handler = RotatingFileHandler(folder / "window.log", maxBytes=LOG_BYTES, backupCount=2, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    crash_log = (folder / "crash.log").open("a", encoding="utf-8")
+    faulthandler.enable(crash_log)
+    return crash_log

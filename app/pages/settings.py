@@ -1,0 +1,214 @@
+"""The settings page: look, engine, decisions, data. Every change counts at once and is stored."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.presenters.settings import MAX_CONCURRENCY, MAX_DRAWS, SettingsPresenter
+from app.theme import SCALE_MAX, SCALE_MIN, set_role
+from app.widgets.icons import ThemedButton
+from app.widgets.page_header import PageHeader
+from app.widgets.transcript import COLUMN_WIDTH
+from engine import paths
+
+FIELD_WIDTH = 300  # pixels
+LABEL_WIDTH = 150
+SCALE_STEP = 5  # percent
+
+
+class SettingsPage(QWidget):
+    """Fields over a presenter's values."""
+
+    def __init__(self, presenter: SettingsPresenter, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page.settings")
+        self._presenter = presenter
+        self._build()
+        presenter.changed.connect(self._show)
+        self._show()
+        self._connect()
+
+    def _build(self) -> None:
+        reset = ThemedButton(self.tr("Reset to defaults"), "settings.reset", icon_name="undo")
+        reset.clicked.connect(lambda: self._presenter.reset())
+        header = PageHeader(self.tr("Settings"), self.tr("Changes count at once."), reset)
+        column = QWidget()
+        column.setMaximumWidth(COLUMN_WIDTH)
+        cards = QVBoxLayout(column)
+        cards.setContentsMargins(24, 4, 24, 24)
+        cards.setSpacing(14)
+        for card in (self._look(), self._engine(), self._decisions(), self._data()):
+            cards.addWidget(card)
+        cards.addStretch(1)
+        page = QWidget()
+        set_role(page, "page")
+        row = QHBoxLayout(page)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(column, 1000)
+        row.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setObjectName("settings.scroll")
+        scroll.setAccessibleName(self.tr("Settings"))
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(header)
+        layout.addWidget(scroll, 1)
+
+    def _look(self) -> QFrame:
+        self.theme = QComboBox()
+        for value, text in (
+            ("system", self.tr("As the desktop")),
+            ("light", self.tr("Light")),
+            ("dark", self.tr("Dark")),
+        ):
+            self.theme.addItem(text, value)
+        self.scale = QSpinBox()
+        self.scale.setRange(round(SCALE_MIN * 100), round(SCALE_MAX * 100))
+        self.scale.setSingleStep(SCALE_STEP)
+        self.scale.setSuffix(" %")
+        self.scale.setKeyboardTracking(False)
+        return self._card(
+            self.tr("Look"),
+            (self.tr("&Theme"), self.theme, "settings.theme", ""),
+            (self.tr("Text &size"), self.scale, "settings.scale", ""),
+        )
+
+    def _engine(self) -> QFrame:
+        self.engine = QComboBox()
+        self.engine.addItem(self.tr("The embedded toy"), "embedded")
+        self.engine.addItem(self.tr("A server at an address"), "url")
+        self.url = QLineEdit()
+        self.url.setPlaceholderText("http://127.0.0.1:8000")
+        return self._card(
+            self.tr("Engine"),
+            (self.tr("&Engine at start"), self.engine, "settings.engine", ""),
+            (self.tr("&Address"), self.url, "settings.url", self.tr("Counts from the engine's next start on.")),
+        )
+
+    def _decisions(self) -> QFrame:
+        self.concurrency = QSpinBox()
+        self.concurrency.setRange(1, MAX_CONCURRENCY)
+        self.concurrency.setKeyboardTracking(False)
+        self.draws = QComboBox()
+        self.draws.addItem(self.tr("Automatic: more when unsure"), "auto")
+        for number in range(1, MAX_DRAWS + 1):
+            self.draws.addItem(self.tr("1 draw") if number == 1 else self.tr("{n} draws").format(n=number), number)
+        return self._card(
+            self.tr("Decisions"),
+            (
+                self.tr("&Reads at once"),
+                self.concurrency,
+                "settings.concurrency",
+                self.tr("How many requests of a run are under way at the same time."),
+            ),
+            (
+                self.tr("&Draws"),
+                self.draws,
+                "settings.draws",
+                self.tr("Looks at each question. A new form starts with this."),
+            ),
+        )
+
+    def _data(self) -> QFrame:
+        folder = str(paths.data_dir())
+        self.folder = QLineEdit(folder)
+        self.folder.setReadOnly(True)
+        self.folder.setCursorPosition(0)
+        card = self._card(
+            self.tr("Data"),
+            (
+                self.tr("&Folder"),
+                self.folder,
+                "settings.folder",
+                self.tr("Runs, settings and logs. DIFFUSION_DESK_HOME in the environment moves it."),
+            ),
+        )
+        button = ThemedButton(self.tr("Open the folder"), "settings.open", icon_name="folder")
+        button.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder)))
+        row = QHBoxLayout()
+        row.addWidget(button)
+        row.addStretch(1)
+        layout = card.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addLayout(row)
+        return card
+
+    def _card(self, title: str, *rows: tuple[str, QWidget, str, str]) -> QFrame:
+        """``rows``: (label with mnemonic, field, objectName, help)."""
+        card = QFrame()
+        set_role(card, "card")
+        head = QLabel(title)
+        set_role(head, "heading")
+        form = QGridLayout()
+        form.setHorizontalSpacing(24)
+        form.setVerticalSpacing(4)
+        form.setColumnStretch(1, 1)
+        for text, field, name, words in rows:
+            field.setObjectName(name)
+            field.setAccessibleName(text.replace("&", ""))
+            field.setAccessibleDescription(words)
+            field.setMinimumWidth(FIELD_WIDTH)
+            if not isinstance(field, QLineEdit):
+                field.setMaximumWidth(FIELD_WIDTH)
+            label = QLabel(text)
+            label.setFixedWidth(LABEL_WIDTH)
+            label.setBuddy(field)
+            row = form.rowCount()
+            form.addWidget(label, row, 0)
+            fixed = Qt.AlignmentFlag.AlignLeft if field.maximumWidth() == FIELD_WIDTH else Qt.AlignmentFlag(0)
+            form.addWidget(field, row, 1, fixed)
+            if words:
+                note = QLabel(words)
+                note.setWordWrap(True)
+                set_role(note, "caption")
+                form.addWidget(note, row + 1, 1)
+            form.setRowMinimumHeight(row + 2, 4)
+        layout = QVBoxLayout(card)
+        layout.setContentsMargins(16, 14, 16, 16)
+        layout.setSpacing(12)
+        layout.addWidget(head)
+        layout.addLayout(form)
+        return card
+
+    def _connect(self) -> None:
+        presenter = self._presenter
+        self.theme.currentIndexChanged.connect(lambda: presenter.update(theme=self.theme.currentData()))
+        self.scale.valueChanged.connect(lambda percent: presenter.update(font_scale=percent / 100))
+        self.engine.currentIndexChanged.connect(lambda: presenter.update(engine=self.engine.currentData()))
+        self.url.editingFinished.connect(lambda: presenter.update(engine_url=self.url.text().strip()))
+        self.concurrency.valueChanged.connect(lambda number: presenter.update(concurrency=number))
+        self.draws.currentIndexChanged.connect(lambda: presenter.update(draws=self.draws.currentData()))
+
+    def _show(self) -> None:
+        """Fills the fields without telling the presenter what it has just told us."""
+        value = self._presenter.value
+        fields = (self.theme, self.scale, self.engine, self.url, self.concurrency, self.draws)
+        for field in fields:
+            field.blockSignals(True)
+        self.theme.setCurrentIndex(self.theme.findData(value.theme))
+        self.scale.setValue(round(value.font_scale * 100))
+        self.engine.setCurrentIndex(self.engine.findData(value.engine))
+        self.url.setText(value.engine_url)
+        self.url.setEnabled(value.engine == "url")
+        self.concurrency.setValue(value.concurrency)
+        self.draws.setCurrentIndex(self.draws.findData(value.draws))
+        for field in fields:
+            field.blockSignals(False)

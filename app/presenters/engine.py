@@ -1,0 +1,259 @@
+"""The engine's life as the window sees it: start, readiness, health, death, stop.
+
+Two kinds: the embedded toy, which we start and own, and a server at an address, which we only talk to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from dataclasses import dataclass, replace
+
+import psutil
+from PySide6.QtCore import QObject, Signal
+
+from app.models.engine_state import EngineKind, EngineState
+from app.tasks import cancel_all, spawn
+from engine import paths
+from engine.client.http import EngineClient
+from engine.client.live import LiveChannel
+from engine.errors import EngineError, EngineRefused
+from engine.supervise.embedded import embedded_engine
+from engine.supervise.leftovers import sweep
+from engine.supervise.lifecycle import SupervisedEngine
+from engine.supervise.logs import tail
+
+HEALTH_EVERY_S = 2.0
+MISSES = 2  # health checks in a row that fail before a server counts as lost: a busy one may miss one
+LOG_LINES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class EngineChoice:
+    """Which engine to use. ``url`` and ``api_key`` count for kind ``url`` only."""
+
+    kind: EngineKind = "embedded"
+    url: str = ""
+    api_key: str | None = None
+
+
+class EnginePresenter(QObject):
+    """Owns the engine and its client.
+
+    Signals:
+        state_changed(EngineState)
+        ready(EngineClient): a client that answers; it stays valid until the state leaves ``ready``.
+    """
+
+    state_changed = Signal(object)
+    ready = Signal(object)
+
+    def __init__(self, choice: EngineChoice | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.choice = choice or EngineChoice()
+        self.state = EngineState(kind=self.choice.kind)
+        self.client: EngineClient | None = None
+        self.live: LiveChannel | None = None
+        self._api_key: str | None = None
+        self._engine: SupervisedEngine | None = None
+        self._busy = asyncio.Lock()
+        self._starting: asyncio.Task[None] | None = None
+        self._watchers: list[asyncio.Task[None]] = []
+        self._closed = False
+
+    @property
+    def url(self) -> str:
+        """Where the engine answers; empty unless ready."""
+        return self.state.url if self.state.ready else ""
+
+    @property
+    def api_key(self) -> str | None:
+        """For workers that talk to the same engine; hand it over in their environment, never in arguments."""
+        return self._api_key
+
+    def configure(self, choice: EngineChoice) -> None:
+        """Another engine, from its next start on."""
+        self.choice = choice
+        if self.state.phase in ("stopped", "failed", "lost"):
+            self._set(EngineState(kind=choice.kind))
+
+    def start(self) -> None:
+        """Starts in the background, unless it runs already."""
+        if not self._closed and not self.state.ready and not self.state.busy:
+            spawn(self, self.start_now(), "engine start")
+
+    def stop(self) -> None:
+        spawn(self, self.stop_now(), "engine stop")
+
+    def restart(self) -> None:
+        spawn(self, self.restart_now(), "engine restart")
+
+    async def start_now(self) -> None:
+        """Starts and waits until the engine is ready or has failed; the state tells which."""
+        task = asyncio.current_task()
+        async with self._busy:
+            if self.state.ready or self._closed:
+                return
+            self._starting = task
+            choice = self.choice
+            self._set(EngineState("starting", choice.kind, url=choice.url if choice.kind == "url" else ""))
+            try:
+                state = await self._open(choice)
+            except EngineError as error:
+                await self._release()
+                self._set(replace(self.state, phase="failed", message=error.message, remedy=error.remedy))
+            except asyncio.CancelledError:
+                await self._release()
+                self._set(EngineState(kind=choice.kind))
+                raise
+            else:
+                self._set(state)
+                self.ready.emit(self.client)
+                self._watchers = [spawn(self, self._watch_health(), "engine health")]
+                if self._engine is not None:
+                    self._watchers.append(spawn(self, self._watch_process(self._engine), "engine process"))
+            finally:
+                self._starting = None
+
+    async def stop_now(self) -> None:
+        """Stops what we started and forgets what we did not; afterwards nothing of it runs."""
+        if self._starting is not None:
+            self._starting.cancel()
+        async with self._busy:
+            if self.state.phase == "stopped":
+                return
+            self._set(replace(self.state, phase="stopping"))
+            try:
+                await self._release()
+            except EngineError as error:
+                self._set(replace(self.state, phase="failed", message=error.message, remedy=error.remedy))
+                return
+            self._set(EngineState(kind=self.choice.kind))
+
+    async def restart_now(self) -> None:
+        await self.stop_now()
+        await self.start_now()
+
+    async def close_down(self) -> None:
+        """The window leaves: stops the engine and ends every task."""
+        self._closed = True
+        await self.stop_now()
+        await cancel_all(self)
+        await self._forget_embedded()
+
+    async def check_now(self) -> None:
+        """Looks at once, after a request has failed, instead of waiting for the next health check."""
+        if self.state.ready and self.client is not None and not await self.client.health():
+            await self._lost(self.tr("it does not answer"))
+
+    async def memory(self) -> int | None:
+        """Resident bytes of all processes of the engine, or None when it is not ours or not running."""
+        group = self._engine.group if self._engine is not None else None
+        if group is None:
+            return None
+        return await asyncio.to_thread(lambda: sum(_rss(process) for process in group.members()))
+
+    async def log_tail(self, lines: int = LOG_LINES) -> str:
+        """The end of the engine's log; empty for an engine that is not ours."""
+        path = self.state.log
+        return "" if path is None else await asyncio.to_thread(tail, path, lines)
+
+    async def sweep_leftovers(self) -> int:
+        """Ends engines that a crash of an earlier window left behind; how many there were."""
+        return len(await sweep(paths.runtime_dir()))
+
+    async def _open(self, choice: EngineChoice) -> EngineState:
+        if choice.kind == "url":
+            await self._forget_embedded()
+            self._api_key = choice.api_key
+            self.client = EngineClient(choice.url, api_key=choice.api_key)
+            state = EngineState("ready", "url", url=self.client.address, since=time.time())
+        else:
+            if self.live is None:
+                channel = LiveChannel(paths.runtime_dir() / f"live-{os.getpid()}.sock")
+                self.live = await channel.__aenter__()
+            if self._engine is None:
+                self._engine = embedded_engine(live_socket=self.live.path)
+            self._set(replace(self.state, log=self._engine.log_path))
+            handle = await self._engine.start()
+            self._api_key = handle.api_key
+            self.client = EngineClient(handle.base_url, api_key=handle.api_key)
+            state = EngineState(
+                "ready", "embedded", url=handle.base_url, pid=handle.pid, since=time.time(), log=handle.log_path
+            )
+        return await self._with_model(state)
+
+    async def _with_model(self, state: EngineState) -> EngineState:
+        assert self.client is not None
+        cards = await self.client.models()
+        if not cards:
+            raise EngineRefused(
+                "engine.no_model", "the server at {url} serves no model", status=200, url=state.url, remedy=""
+            )
+        return replace(state, model=cards[0].id, context=cards[0].max_model_len)
+
+    async def _release(self) -> None:
+        """Lets go of the client and of the process, in this order."""
+        for watcher in self._watchers:
+            if watcher is not asyncio.current_task():
+                watcher.cancel()
+        self._watchers = []
+        client, self.client = self.client, None
+        self._api_key = None
+        if client is not None:
+            await client.close()
+        # Kept for the next start: the same engine comes back with the same port and key, so paused runs find it.
+        if self._engine is not None:
+            await self._engine.stop()
+
+    async def _forget_embedded(self) -> None:
+        """A server at an address sends no frames to us."""
+        self._engine = None
+        if self.live is not None:
+            await self.live.close()
+            self.live = None
+
+    async def _watch_health(self) -> None:
+        missed = 0
+        while True:
+            await asyncio.sleep(HEALTH_EVERY_S)
+            if self.client is None:
+                return
+            missed = 0 if await self.client.health() else missed + 1
+            if missed >= MISSES:
+                await self._lost(self.tr("it does not answer"))
+                return
+
+    async def _watch_process(self, engine: SupervisedEngine) -> None:
+        ended = await engine.watch()
+        if engine is self._engine and ended.phase == "failed":
+            await self._lost(ended.reason)
+
+    async def _lost(self, why: str) -> None:
+        async with self._busy:
+            if not self.state.ready:
+                return
+            state = self.state
+            self._set(
+                replace(
+                    state,
+                    phase="lost",
+                    pid=None,
+                    message=why,
+                    remedy=self.tr("Restart it; answers that arrived and stored runs are kept."),
+                )
+            )
+            await self._release()
+
+    def _set(self, state: EngineState) -> None:
+        if state != self.state:
+            self.state = state
+            self.state_changed.emit(state)
+
+
+def _rss(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.Error:
+        return 0

@@ -1,0 +1,55 @@
+"""What an empty conversation shows: what this is, and three prompts to begin with."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from app.theme import set_role
+from app.widgets.icons import ThemedButton, pixmap
+
+WIDTH = 560  # pixels
+
+
+class EmptyChat(QWidget):
+    """Signals: chosen(str): a sample prompt."""
+
+    chosen = Signal(str)
+
+    def __init__(self, prompts: tuple[str, ...], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("chat.empty")
+        mark = QLabel()
+        mark.setPixmap(pixmap("app", "#ffffff", 52))
+        title = QLabel(self.tr("Watch an answer come out of noise"))
+        set_role(title, "title")
+        words = QLabel(
+            self.tr(
+                "A diffusion model writes a whole canvas at once and settles it step by step. "
+                "Ask something and watch the canvas, or begin with one of these:"
+            )
+        )
+        set_role(words, "muted")
+        words.setWordWrap(True)
+        words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        column = QVBoxLayout()
+        column.setSpacing(10)
+        column.addStretch(2)
+        column.addWidget(mark, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(words)
+        column.addSpacing(8)
+        for number, prompt in enumerate(prompts, start=1):
+            button = ThemedButton(prompt, f"chat.sample.{number}", role="suggestion")
+            button.clicked.connect(lambda _checked=False, text=prompt: self.chosen.emit(text))
+            column.addWidget(button)
+        column.addStretch(3)
+        holder = QWidget()
+        holder.setMaximumWidth(WIDTH)
+        holder.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        holder.setLayout(column)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(24, 0, 24, 0)
+        row.addStretch(1)
+        row.addWidget(holder, 1000)
+        row.addStretch(1)

@@ -1,0 +1,96 @@
+"""Read-only rich text as high as its content. Loads nothing, opens no link without showing where it goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+
+from app.theme import Tokens, current_tokens, set_role
+
+
+class ProseView(QTextBrowser):
+    """One piece of HTML. Signals: link_clicked(str): the user wants to follow a link; nothing has been opened yet."""
+
+    link_clicked = Signal(str)
+
+    def __init__(self, html: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._html = ""
+        self._plain = ""
+        set_role(self, "bare")
+        self.setObjectName("message.prose")
+        self.setAccessibleName(self.tr("Message text"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setOpenLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.document().setDocumentMargin(0)
+        self.anchorClicked.connect(lambda url: self.link_clicked.emit(url.toString()))
+        self.highlighted.connect(self._show_target)
+        self.set_html(html)
+
+    def set_html(self, html: str) -> None:
+        self._html, self._plain = html, ""
+        self.document().setDefaultStyleSheet(_css(current_tokens()))
+        self.setHtml(html)
+        self._fit()
+
+    def set_plain(self, text: str) -> None:
+        """Shows a text exactly as it is."""
+        self._html, self._plain = "", text
+        self.setPlainText(text)
+        self._fit()
+
+    def loadResource(self, type: int, name: QUrl | str) -> Any:
+        """Refuses everything: no picture, style or file is ever read because a message names it."""
+        return None
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_html"):
+            self.set_plain(self._plain) if self._plain else self.set_html(self._html)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()  # the transcript scrolls
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, self.height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, self.height())
+
+    def _fit(self) -> None:
+        document = self.document()
+        document.setTextWidth(self.viewport().width())
+        height = round(document.size().height()) + 1
+        if height != self.height():
+            self.setFixedHeight(max(height, 1))
+
+    def _show_target(self, url: QUrl) -> None:
+        self.setToolTip(url.toString())
+
+
+def _css(tokens: Tokens) -> str:
+    """Style of the prose; Qt knows a subset of CSS 2.1."""
+    return f"""
+        a {{ color: {tokens.accent}; }}
+        p {{ margin-top: 0; margin-bottom: 8px; line-height: 135%; }}
+        li {{ margin-bottom: 3px; line-height: 130%; }}
+        h1 {{ font-size: x-large; margin-top: 10px; margin-bottom: 6px; }}
+        h2 {{ font-size: large; margin-top: 10px; margin-bottom: 6px; }}
+        h3, h4, h5, h6 {{ font-size: medium; margin-top: 8px; margin-bottom: 4px; }}
+        code {{ font-family: monospace; background-color: {tokens.sunken}; }}
+        pre {{ font-family: monospace; background-color: {tokens.code}; margin-bottom: 8px; }}
+        blockquote {{ color: {tokens.muted}; margin-left: 12px; }}
+        table {{ border-color: {tokens.border}; border-style: solid; border-collapse: collapse; margin-bottom: 8px; }}
+        th {{ background-color: {tokens.sunken}; text-align: left; }}
+    """

@@ -1,0 +1,223 @@
+"""The parts around the pages: navigation rail, toy banner, notices, status line."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from app.models.engine_state import EngineState
+from app.models.notice import Notice
+from app.theme import current_tokens, set_role
+from app.widgets.icons import IconButton, ThemedButton, ThemedIcon, pixmap
+
+MAX_NOTICES = 3
+INFO_SHOWN_MS = 6000  # infos leave by themselves; warnings and errors stay until closed
+
+
+class NavRail(QFrame):
+    """The pages, top down. Signals: chosen(str): a page's name."""
+
+    chosen = Signal(str)
+
+    def __init__(self, entries: tuple[tuple[str, str, str], ...], parent: QWidget | None = None) -> None:
+        """``entries``: (page name, label, icon name) in order; the n-th is reached with Ctrl+n."""
+        super().__init__(parent)
+        set_role(self, "rail")
+        self.setFixedWidth(196)
+        self._buttons: dict[str, ThemedButton] = {}
+        self._group = QButtonGroup(self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 16, 12, 12)
+        layout.setSpacing(4)
+        layout.addLayout(self._brand())
+        layout.addSpacing(14)
+        for number, (name, label, icon_name) in enumerate(entries, start=1):
+            button = ThemedButton(label, f"nav.{name}", icon_name=icon_name, role="nav")
+            button.setCheckable(True)
+            button.setToolTip(f"{label}  (Ctrl+{number})")
+            button.clicked.connect(lambda _checked=False, page=name: self.chosen.emit(page))
+            self._group.addButton(button)
+            self._buttons[name] = button
+            layout.addWidget(button)
+        layout.addStretch(1)
+
+    def select(self, name: str) -> None:
+        self._buttons[name].setChecked(True)
+
+    def _brand(self) -> QHBoxLayout:
+        mark = QLabel()
+        mark.setPixmap(pixmap("app", "#ffffff", 28))
+        words = QLabel("Diffusion Desk")
+        set_role(words, "strong")
+        row = QHBoxLayout()
+        row.setContentsMargins(4, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(mark)
+        row.addWidget(words, 1)
+        return row
+
+
+class ToyBanner(QFrame):
+    """Says that the answers come from the bundled toy. Shown whenever it answers."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "banner")
+        self.setObjectName("banner.toy")
+        text = self.tr(
+            "Toy model: a few million parameters on the CPU, not DiffusionGemma 26B. It shows how things work; "
+            "do not trust its answers."
+        )
+        label = QLabel(text)
+        label.setWordWrap(True)
+        self.setAccessibleName(text)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(16, 7, 16, 7)
+        layout.setSpacing(8)
+        layout.addWidget(ThemedIcon("warning", "warning"))
+        layout.addWidget(label, 1)
+
+
+class NoticeCard(QFrame):
+    """One notice with its remedy, a close button and, for faults of ours, a button that copies the details.
+
+    Signals: dismissed(NoticeCard): by the user or, for an info, by time.
+    """
+
+    dismissed = Signal(object)
+
+    def __init__(self, notice: Notice, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, f"notice-{notice.level}")
+        self.setObjectName("notice")
+        self.setAccessibleName(f"{notice.text} {notice.remedy}".strip())
+        self.notice = notice
+        colors = {"info": "accent", "success": "success", "warning": "warning", "error": "danger"}
+        mark = ThemedIcon(notice.level, colors[notice.level])
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 8, 8, 8)
+        layout.setSpacing(10)
+        layout.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(self._words(notice), 1)
+        if notice.details:
+            copy = ThemedButton(self.tr("Copy details"), "notice.copy", icon_name="copy", role="quiet")
+            copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(notice.details))
+            layout.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
+        close = IconButton("close", self.tr("Dismiss"), "notice.close", size=16)
+        close.clicked.connect(lambda: self.dismissed.emit(self))
+        layout.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        if notice.level in ("info", "success"):
+            QTimer.singleShot(INFO_SHOWN_MS, self, lambda: self.dismissed.emit(self))
+
+    def _words(self, notice: Notice) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setSpacing(2)
+        for text, role in ((notice.text, "strong" if notice.remedy else ""), (notice.remedy, "")):
+            if not text:
+                continue
+            label = QLabel(text)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            set_role(label, role)
+            column.addWidget(label)
+        return column
+
+
+class NoticeStack(QWidget):
+    """The newest notices, below each other; the oldest gives way."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("notices")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(16, 0, 16, 0)
+        self._layout.setSpacing(6)
+        self._cards: list[NoticeCard] = []
+
+    def show_notice(self, notice: Notice) -> None:
+        """Adds a notice; an equal one that is still shown is not repeated."""
+        if any(card.notice == notice for card in self._cards):
+            return
+        card = NoticeCard(notice)
+        card.dismissed.connect(self._dismiss)
+        self._cards.append(card)
+        self._layout.addWidget(card)
+        self._layout.setContentsMargins(16, 10, 16, 2)
+        while len(self._cards) > MAX_NOTICES:
+            self._dismiss(self._cards[0])
+
+    def notices(self) -> list[Notice]:
+        return [card.notice for card in self._cards]
+
+    def _dismiss(self, card: NoticeCard) -> None:
+        if card in self._cards:
+            self._cards.remove(card)
+            card.hide()
+            card.deleteLater()
+        if not self._cards:
+            self._layout.setContentsMargins(16, 0, 16, 0)
+
+
+class StatusLine(QFrame):
+    """One line at the bottom: the engine's state in words, with a coloured dot that only repeats the words."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "bar")
+        self.setObjectName("status")
+        self._dot = QLabel("●")
+        self._text = QLabel()
+        self._text.setObjectName("status.engine")
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._right = QLabel()
+        for label in (self._text, self._right):
+            set_role(label, "caption")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(16, 5, 16, 5)
+        layout.setSpacing(8)
+        layout.addWidget(self._dot)
+        layout.addWidget(self._text, 1)
+        layout.addWidget(self._right)
+        self._state = EngineState()
+        self.set_state(self._state)
+
+    def set_state(self, state: EngineState) -> None:
+        self._state = state
+        self._text.setText(self.describe(state))
+        self._text.setAccessibleName(self._text.text())
+        self.refresh()
+
+    def set_right(self, text: str) -> None:
+        self._right.setText(text)
+
+    def refresh(self) -> None:
+        """Colours the dot in the current theme."""
+        tokens = current_tokens()
+        colors = {
+            "ready": tokens.success,
+            "starting": tokens.warning,
+            "stopping": tokens.warning,
+            "failed": tokens.danger,
+            "lost": tokens.danger,
+        }
+        self._dot.setStyleSheet(f"color: {colors.get(self._state.phase, tokens.muted)};")
+
+    def describe(self, state: EngineState) -> str:
+        """The state as one sentence."""
+        name = self.tr("Toy engine") if state.kind == "embedded" else self.tr("Engine")
+        match state.phase:
+            case "ready":
+                return self.tr("{name} ready · {model} · {url}").format(name=name, model=state.model, url=state.url)
+            case "starting":
+                return self.tr("{name} is starting …").format(name=name)
+            case "stopping":
+                return self.tr("{name} is stopping …").format(name=name)
+            case "failed":
+                return self.tr("{name} did not start: {why}").format(name=name, why=state.message)
+            case "lost":
+                return self.tr("{name} does not answer any more: {why}").format(name=name, why=state.message)
+            case _:
+                return self.tr("{name} is stopped").format(name=name)

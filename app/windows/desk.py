@@ -1,0 +1,174 @@
+"""The composition root: window, presenters and pages are put together here, in two steps.
+
+First the window with the chat page (Qt only), so that something is on the screen soon; after its first paint the rest,
+whose imports (aiohttp, pydantic) are made on a thread so that the window stays alive meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.models.engine_state import EngineState
+from app.notify import NotificationSink
+from app.pages.chat import ChatPage
+from app.tasks import spawn
+from app.theme import apply_theme
+from app.windows.main_window import MainWindow
+from app.windows.ui_state import UiState
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from app.presenters.chat import ChatPresenter
+    from app.presenters.engine import EngineChoice, EnginePresenter
+    from app.presenters.settings import SettingsPresenter
+
+_LATER = ("app.pages.engine", "app.pages.settings", "app.pages.decisions", "app.presenters.chat")
+
+
+class Desk(QObject):
+    """The running program.
+
+    Signals:
+        loaded(): presenters and pages are there; the engine has been asked to start.
+    """
+
+    loaded = Signal()
+
+    def __init__(self, app: QApplication, ui_state: UiState, notifier: NotificationSink) -> None:
+        super().__init__()
+        self.app = app
+        self.notifier = notifier
+        self.window = MainWindow(ui_state.file)
+        self.chat_page = ChatPage()
+        self.window.set_page("chat", self.chat_page)
+        self.engine: EnginePresenter | None = None
+        self.chat: ChatPresenter | None = None
+        self.settings: SettingsPresenter | None = None
+        self._ui_state = ui_state
+        self._done = asyncio.Event()
+        self._closing = False
+        notifier.noticed.connect(self.window.notices.show_notice)
+        self.window.close_requested.connect(self.request_close)
+        # The engine's rooms are imported only when the window can be seen.
+        self.window.painted.connect(lambda: QTimer.singleShot(0, self, self._begin_load))
+        app.styleHints().colorSchemeChanged.connect(lambda _scheme: self._apply_look())
+
+    async def run(self) -> int:
+        """Shows the window and returns when it has been closed and nothing of ours runs any more."""
+        self.window.show()
+        await self._done.wait()
+        return 0
+
+    def raise_window(self) -> None:
+        """Another start of the program asked for this window."""
+        window = self.window
+        window.setWindowState((window.windowState() & ~Qt.WindowState.WindowMinimized) | Qt.WindowState.WindowActive)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+
+    def request_close(self) -> None:
+        """Stops everything, then closes the window. A second request changes nothing."""
+        if not self._closing:
+            self._closing = True
+            spawn(self, self._close(), "close")
+
+    def _begin_load(self) -> None:
+        spawn(self, self._load(), "load")
+
+    async def _load(self) -> None:
+        for name in _LATER:
+            await asyncio.to_thread(importlib.import_module, name)
+        if self._closing:
+            return
+        self._build_presenters()
+        self._build_pages()
+        self.loaded.emit()
+        assert self.engine is not None
+        await self._sweep(self.engine)
+        self.engine.start()
+
+    def _build_presenters(self) -> None:
+        from app.presenters.chat import ChatPresenter
+        from app.presenters.engine import EnginePresenter
+        from app.presenters.settings import SettingsPresenter
+
+        self.settings = SettingsPresenter(self.notifier, self)
+        self._apply_look()
+        self.settings.changed.connect(self._apply_look)
+        self.engine = EnginePresenter(self.settings.engine_choice(), self)
+        self.engine.state_changed.connect(self._on_engine_state)
+        self.chat = ChatPresenter(self.engine, self)
+        self.chat_page.attach(self.chat)
+        self.chat_page.new_requested.connect(self._new_conversation)
+
+    def _build_pages(self) -> None:
+        from app.pages.decisions import DecisionsPage
+        from app.pages.engine import EnginePage
+        from app.pages.settings import SettingsPage
+
+        assert self.engine is not None
+        assert self.settings is not None
+        engine_page = EnginePage(self.engine)
+        engine_page.choice_made.connect(self._use_engine)
+        pages: dict[str, QWidget] = {
+            "engine": engine_page,
+            "settings": SettingsPage(self.settings),
+            "decisions": DecisionsPage(self.engine, self.settings.value, self.notifier),
+        }
+        for name, page in pages.items():
+            self.window.set_page(name, page)
+
+    async def _sweep(self, engine: EnginePresenter) -> None:
+        try:
+            ended = await engine.sweep_leftovers()
+        except EngineError as error:
+            self.notifier.report(error)
+            return
+        if ended:
+            self.notifier.info(
+                self.tr("An engine that an earlier crash had left behind was ended."),
+                self.tr("Nothing is lost; stored runs can be resumed."),
+            )
+
+    def _on_engine_state(self, state: EngineState) -> None:
+        self.window.set_engine_state(state)
+        self.chat_page.set_engine_state(state)
+        if state.phase in ("failed", "lost"):
+            lost = self.tr("The engine stopped answering: {why}").format(why=state.message)
+            failed = self.tr("The engine did not start: {why}").format(why=state.message)
+            remedy = state.remedy or self.tr("Its log is on the Engine page; Restart tries again.")
+            self.notifier.error(lost if state.phase == "lost" else failed, remedy)
+
+    def _use_engine(self, choice: EngineChoice) -> None:
+        assert self.settings is not None
+        assert self.engine is not None
+        self.settings.set_engine_choice(choice)
+        self.engine.configure(choice)
+        self.engine.restart()
+
+    def _new_conversation(self) -> None:
+        if self.chat is not None:
+            spawn(self, self.chat.new_conversation(), "new conversation")
+
+    def _apply_look(self) -> None:
+        if self.settings is not None:
+            self._ui_state.set_look(self.settings.value.theme, self.settings.value.font_scale)
+        apply_theme(self.app, self._ui_state.theme, self._ui_state.font_scale)
+
+    async def _close(self) -> None:
+        try:
+            if self.engine is not None and self.engine.state.phase != "stopped":
+                self.window.show_closing(self.tr("Stopping the engine …"))
+            for part in (self.window.page("decisions"), self.chat, self.engine):
+                close_down = getattr(part, "close_down", None)  # a part with nothing to end has none
+                if close_down is not None:
+                    await close_down()
+        finally:
+            self.window.finish()
+            self._done.set()
