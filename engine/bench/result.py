@@ -32,11 +32,12 @@ class Figure:
     detail: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """``{"value", "unit", "target", "pass"}``, and ``detail`` where there is one."""
+        """``{"value", "unit", "target", "bound", "pass"}``, and ``detail`` where there is one."""
         fields = {
             "value": _rounded(self.value),
             "unit": self.unit,
-            "target": self.target_text or None,
+            "target": self.target,
+            "bound": self.bound,
             "pass": self.passed,
         }
         return {**fields, "detail": self.detail} if self.detail else fields
@@ -66,7 +67,7 @@ class BenchResult:
         return all(figure.passed for figure in self.figures.values())
 
     def as_json(self) -> dict[str, Any]:
-        """``{"bench", "machine", "figures": {name: {"value", "unit", "target", "pass"}}}``."""
+        """``{"bench", "machine", "figures": {name: {"value", "unit", "target", "bound", "pass"}}}``."""
         figures = {name: figure.as_json() for name, figure in self.figures.items()}
         return {"bench": self.bench, "machine": dict(self.machine), "figures": figures}
 

@@ -61,6 +61,8 @@ async def ask_window(bench: str, timeout_s: float) -> dict[str, Any]:
     for line in reversed(end.output.splitlines()):
         if line.startswith("{"):
             found: dict[str, Any] = json.loads(line)
+            if "error" in found:
+                raise UserError("bench.window", "the window could not be measured: {why}", why=found["error"])
             return found
     raise UserError(
         "bench.no_figures",

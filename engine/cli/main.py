@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ from engine.cli.version import version
 from engine.errors import BugError, EngineError, EngineRefused, EngineUnreachable, UserError
 
 OK, BUG, BAD_INPUT, UNFINISHED, INTERRUPTED = 0, 1, 2, 3, 130
+
+_STUCK = frozenset({"run.stuck", "engine.died_at_start", "engine.start_timeout", "engine.died"})
 
 # Loaded one by one: `runs` shall not wait for aiohttp, nor `doctor` for jinja2.
 _COMMANDS = {
@@ -73,9 +76,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except UserError as error:
         _show(error, as_json)
-        return UNFINISHED if isinstance(error, EngineUnreachable | EngineRefused) else BAD_INPUT
+        return UNFINISHED if isinstance(error, EngineUnreachable | EngineRefused) or error.code in _STUCK else BAD_INPUT
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left; nothing more can be said to anyone
+        # The reader of our output left. What is still buffered must not fail again when Python closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except Exception as error:  # noqa: BLE001  # the last line of defence: shown with its traceback
         traceback.print_exc()

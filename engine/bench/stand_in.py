@@ -1,0 +1,107 @@
+"""A stand-in engine that answers at once: what remains of a run's time is ours.
+
+    python -m engine.bench.stand_in FD
+
+It speaks just enough HTTP/1.1 (keep-alive, Content-Length) on an inherited listening socket, as an asyncio protocol:
+a web framework would be slower than what it is to measure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+import socket
+import sys
+from functools import lru_cache
+from typing import Any
+
+VOCABULARY = 262_144  # the released checkpoint's, which a reader guesses first
+CANVAS = 256
+_LENGTH = re.compile(rb"content-length:\s*(\d+)", re.IGNORECASE)
+_PIECES = re.compile(r"<[^<>\s]*>|\w+|\s|.")
+_HEAD_END = b"\r\n\r\n"
+_PROMPT = list(range(1000, 1060))  # every prompt is 60 tokens long
+
+_ids: dict[str, int] = {}
+
+
+def tokens(text: str) -> list[int]:
+    """One id for each special token, word, blank and mark; the same text has the same id until the process ends."""
+    return [_ids.setdefault(piece, 2000 + len(_ids)) for piece in _PIECES.findall(text)]
+
+
+@lru_cache(maxsize=1024)
+def generated(label_ids: tuple[int, ...], count: int) -> bytes:
+    """An answer to a read: the first label is all but sure at every slot."""
+    top = [{"token_id": token, "logprob": -0.01 if at == 0 else -6.0} for at, token in enumerate(label_ids)]
+    slot = {"token_id": label_ids[0], "logprob": -0.01, "top_logprobs": top}
+    choice = {"token_ids": [label_ids[0]] * count, "logprobs": {"content": [slot] * count}}
+    return json.dumps({"choices": [choice]}).encode()
+
+
+def answer(path: bytes, body: bytes) -> tuple[int, bytes]:
+    """Status and body for a request."""
+    match path:
+        case b"/inference/v1/generate":
+            return _generate(json.loads(body))
+        case b"/v1/chat/completions/render":
+            return 200, json.dumps({"token_ids": _PROMPT}).encode()
+        case b"/tokenize":
+            return 200, json.dumps({"tokens": tokens(json.loads(body)["prompt"])}).encode()
+        case b"/v1/models":
+            return 200, b'{"data": [{"id": "stand-in", "max_model_len": 4096}]}'
+        case b"/health":
+            return 200, b"{}"
+        case _:
+            return 404, b'{"error": {"message": "not here", "type": "NotFoundError", "code": 404}}'
+
+
+def _generate(request: dict[str, Any]) -> tuple[int, bytes]:
+    sampling = request["sampling_params"]
+    seed = sampling["extra_args"]["diffusion_seed_canvas"]
+    if max(seed) >= VOCABULARY or len(seed) > CANVAS:
+        return 400, b'{"error": {"message": "out of range", "type": "BadRequestError", "code": 400}}'
+    return 200, generated(tuple(sampling["logprob_token_ids"]), sampling["max_tokens"])
+
+
+class _Connection(asyncio.Protocol):
+    """One client: requests in, answers out, in order."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        while (end := self._buffer.find(_HEAD_END)) >= 0:
+            head = bytes(self._buffer[:end])
+            found = _LENGTH.search(head)
+            size = end + len(_HEAD_END) + (int(found[1]) if found else 0)
+            if len(self._buffer) < size:
+                return
+            body = bytes(self._buffer[end + len(_HEAD_END) : size])
+            del self._buffer[:size]
+            self._answer(*answer(head.split(b" ", 2)[1], body))
+
+    def _answer(self, status: int, body: bytes) -> None:
+        assert self._transport is not None
+        head = f"HTTP/1.1 {status} -\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        self._transport.write(head.encode() + body)
+
+
+async def _serve(listener: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    async with await loop.create_server(_Connection, sock=listener):
+        await stop.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(socket.socket(fileno=int(sys.argv[1]))))

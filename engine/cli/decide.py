@@ -1,0 +1,92 @@
+"""``decide``: a form over a table, from the check of its input to the exported CSV. The work is in ``deciding.py``."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from engine.cli.deciding import DecideOptions, decide
+from engine.cli.engines import EMBEDDED, HELP
+from engine.cli.reporting import JsonReporter, TerminalReporter
+from engine.supervise.lifecycle import KEY_VARIABLE
+
+
+class _Draws(click.ParamType[Literal["auto"] | int]):
+    """``auto`` or a number; the method checks its range."""
+
+    name = "N|auto"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Literal["auto"] | int:
+        if value == "auto":
+            return "auto"
+        try:
+            return int(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor auto", param, ctx)
+
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command("decide")
+@click.argument("form", type=_PATH)
+@click.argument("table", type=_PATH)
+@click.option("--out", type=_PATH, required=True, help="The CSV to write.")
+@click.option("--overwrite", is_flag=True, help="Replace an --out that exists.")
+@click.option("--raw", is_flag=True, help="Leave input cells as they are, also those that a spreadsheet would run.")
+@click.option("--bom", is_flag=True, help="Begin the CSV with a byte order mark, for Excel.")
+@click.option("--engine", "choice", default=EMBEDDED, show_default=True, help=HELP)
+@click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of a server given by its URL.")
+@click.option("--joint/--alone", default=None, help="Questions of a row share a canvas; else as the form says.")
+@click.option("--draws", type=_Draws(), help="Looks per question, 1 to 32, or auto; else as the form says.")
+@click.option("--wire", type=click.Choice(["canvas", "native"]), help="How to ask; else as the form says.")
+@click.option("--concurrency", default=32, show_default=True, help="Rows read at the same time.")
+@click.option("--resume", is_flag=False, flag_value="", metavar="[RUN]", help="Go on with an unfinished run.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line; see docs/architecture.md.")
+@click.option("--worker", is_flag=True, hidden=True, help="As --json, with commands on stdin; its end cancels.")
+def command(
+    form: Path,
+    table: Path,
+    out: Path,
+    overwrite: bool,
+    raw: bool,
+    bom: bool,
+    choice: str,
+    api_key: str | None,
+    joint: bool | None,
+    draws: Literal["auto"] | int | None,
+    wire: Literal["canvas", "native"] | None,
+    concurrency: int,
+    resume: str | None,
+    as_json: bool,
+    worker: bool,
+) -> int:
+    """Read the questions of FORM about every row of TABLE.
+
+    Ctrl-C keeps every stored answer; the same command with --resume goes on. An argument that follows --resume is
+    taken for a run's id, so let --resume stand last or write --resume=RUN.
+    """
+    options = DecideOptions(
+        form=form,
+        table=table,
+        out=out,
+        overwrite=overwrite,
+        raw=raw,
+        bom=bom,
+        engine=choice,
+        api_key=api_key,
+        joint=joint,
+        draws=draws,
+        wire=wire,
+        concurrency=concurrency,
+        resume=resume,
+        worker=worker,
+    )
+    reporter = JsonReporter() if as_json or worker else TerminalReporter()
+    try:
+        return asyncio.run(decide(options, reporter))
+    finally:
+        reporter.close()
