@@ -6,6 +6,7 @@ a copy should the settings be saved all the same.
 
 from __future__ import annotations
 
+import filecmp
 import json
 import logging
 import os
@@ -142,12 +143,18 @@ def _is_newer(path: Path) -> bool:
 
 
 def _set_aside(path: Path, why: str, *, move: bool) -> Path:
-    """Keep the file under another name, never over an older one."""
+    """Keep the file under another name, never over another file; an equal copy is not made twice."""
     number = 1
-    while (aside := path.with_name(f"{path.name}.{why}-{number}")).exists():
-        number += 1
-    if move:
-        path.rename(aside)
-    else:
-        shutil.copy2(path, aside)
+    try:
+        while (aside := path.with_name(f"{path.name}.{why}-{number}")).exists():
+            if not move and filecmp.cmp(path, aside, shallow=False):
+                return aside
+            number += 1
+        if move:
+            path.rename(aside)
+        else:
+            shutil.copy2(path, aside)
+    except OSError as error:
+        message = "cannot keep a copy of {path}: {detail}"
+        raise UserError("settings.unwritable", message, path=str(path), detail=error.strerror) from error
     return aside

@@ -1,0 +1,1 @@
+"""What the answers are worth against a gold column, and what simpler readers would have got."""
