@@ -5,20 +5,19 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QScrollArea,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from app.presenters.settings import MAX_CONCURRENCY, MAX_DRAWS, SettingsPresenter
 from app.theme import SCALE_MAX, SCALE_MIN, set_role
+from app.widgets.fields import ChoiceField, NumberField
 from app.widgets.icons import ThemedButton
 from app.widgets.page_header import PageHeader
 from app.widgets.transcript import COLUMN_WIDTH
@@ -73,18 +72,11 @@ class SettingsPage(QWidget):
         layout.addWidget(scroll, 1)
 
     def _look(self) -> QFrame:
-        self.theme = QComboBox()
-        for value, text in (
-            ("system", self.tr("As the desktop")),
-            ("light", self.tr("Light")),
-            ("dark", self.tr("Dark")),
-        ):
-            self.theme.addItem(text, value)
-        self.scale = QSpinBox()
-        self.scale.setRange(round(SCALE_MIN * 100), round(SCALE_MAX * 100))
+        self.theme = ChoiceField(
+            (("system", self.tr("As the desktop")), ("light", self.tr("Light")), ("dark", self.tr("Dark")))
+        )
+        self.scale = NumberField(round(SCALE_MIN * 100), round(SCALE_MAX * 100), " %")
         self.scale.setSingleStep(SCALE_STEP)
-        self.scale.setSuffix(" %")
-        self.scale.setKeyboardTracking(False)
         return self._card(
             self.tr("Look"),
             (self.tr("&Theme"), self.theme, "settings.theme", ""),
@@ -92,9 +84,9 @@ class SettingsPage(QWidget):
         )
 
     def _engine(self) -> QFrame:
-        self.engine = QComboBox()
-        self.engine.addItem(self.tr("The embedded toy"), "embedded")
-        self.engine.addItem(self.tr("A server at an address"), "url")
+        self.engine = ChoiceField(
+            (("embedded", self.tr("The embedded toy")), ("url", self.tr("A server at an address")))
+        )
         self.url = QLineEdit()
         self.url.setPlaceholderText("http://127.0.0.1:8000")
         return self._card(
@@ -104,20 +96,16 @@ class SettingsPage(QWidget):
         )
 
     def _decisions(self) -> QFrame:
-        self.concurrency = QSpinBox()
-        self.concurrency.setRange(1, MAX_CONCURRENCY)
-        self.concurrency.setKeyboardTracking(False)
-        self.draws = QComboBox()
-        self.draws.addItem(self.tr("Automatic: more when unsure"), "auto")
-        for number in range(1, MAX_DRAWS + 1):
-            self.draws.addItem(self.tr("1 draw") if number == 1 else self.tr("{n} draws").format(n=number), number)
+        self.concurrency = NumberField(1, MAX_CONCURRENCY)
+        numbers = [(number, self.tr("{n} draws").format(n=number)) for number in range(2, MAX_DRAWS + 1)]
+        self.draws = ChoiceField((("auto", self.tr("Automatic: more when unsure")), (1, self.tr("1 draw")), *numbers))
         return self._card(
             self.tr("Decisions"),
             (
                 self.tr("&Reads at once"),
                 self.concurrency,
                 "settings.concurrency",
-                self.tr("How many requests of a run are under way at the same time."),
+                self.tr("How many rows of a run are read at the same time."),
             ),
             (
                 self.tr("&Draws"),
@@ -205,7 +193,7 @@ class SettingsPage(QWidget):
             field.blockSignals(True)
         self.theme.setCurrentIndex(self.theme.findData(value.theme))
         self.scale.setValue(round(value.font_scale * 100))
-        self.engine.setCurrentIndex(self.engine.findData(value.engine))
+        self.engine.setCurrentIndex(max(self.engine.findData(value.engine), 0))
         self.url.setText(value.engine_url)
         self.url.setEnabled(value.engine == "url")
         self.concurrency.setValue(value.concurrency)

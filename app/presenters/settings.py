@@ -12,7 +12,7 @@ from engine import paths
 from engine.errors import EngineError
 from engine.store.settings import Settings, load_settings, save_settings
 
-MAX_CONCURRENCY = 256
+MAX_CONCURRENCY = 1024
 MAX_DRAWS = 32
 
 
@@ -26,13 +26,13 @@ class SettingsPresenter(QObject):
         self._notifier = notifier
         self._api_key: str | None = None  # for this session only: a secret does not belong into a settings file
         try:
-            self.value = load_settings(paths.settings_file())
+            self.value = load_settings(paths.settings_file(), notifier.warning)
         except EngineError as error:
             self.value = Settings()
             notifier.report(error, self.tr("The settings could not be read; the defaults are used"))
 
     def update(self, **changes: Any) -> None:
-        """Changes some settings and stores all."""
+        """Changes some settings and stores all. A value out of its range is refused when it is stored."""
         self._store(self.value.model_copy(update=changes))
 
     def reset(self) -> None:
