@@ -133,14 +133,13 @@ class JointLines:
             InputError: a label is not one token there.
         """
         where = f'on a line "{number}: "'
-        first = self._runs[question.labels[0]][number - 1]
-        prefix = first[:-1]
-        for label in question.labels:
-            run = self._runs[label][number - 1]
+        runs = [self._runs[label][number - 1] for label in question.labels]
+        # The shortest line shows where the label starts; a line that differs before its last token is at fault.
+        prefix = min(runs, key=len)[:-1]
+        for label, run in zip(question.labels, runs, strict=True):
             if not run or run[:-1] != prefix:
                 raise _not_one_token(question, label, run, where)
-        ids = tuple(self._runs[label][number - 1][-1] for label in question.labels)
-        return Line(prefix, _distinct(question, ids, where))
+        return Line(prefix, _distinct(question, tuple(run[-1] for run in runs), where))
 
 
 def _split(ids: Sequence[int], newline: int) -> list[tuple[int, ...]]:

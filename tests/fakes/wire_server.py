@@ -23,7 +23,7 @@ Distribution = Callable[[Sequence[int], Sequence[int], int], Mapping[int, float]
 
 
 class ToyTokenizer:
-    """Ids are given out as pieces are met; ``split_labels`` are cut into their letters."""
+    """Ids are given out as pieces are met; ``split_labels`` are several tokens each."""
 
     def __init__(self, split_labels: Sequence[str] = ()) -> None:
         self.pieces: list[str] = list(SPECIALS)
@@ -41,7 +41,7 @@ class ToyTokenizer:
         return self.pieces.index(piece)
 
     def _parts(self, piece: str) -> list[str]:
-        return list(piece) if piece.strip() in self._split and piece not in SPECIALS else [piece]
+        return [*piece, "~"] if piece.strip() in self._split and piece not in SPECIALS else [piece]
 
 
 class WireServer:
