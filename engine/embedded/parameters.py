@@ -6,6 +6,7 @@ and ``utils/diffusion.py``: same fields, same limits, same statuses.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from engine.embedded.generate import GenerationRequest
 from engine.embedded.model import ModelConfig
 from engine.embedded.refusals import Refused
+from engine.embedded.tokenizer import DemoTokenizer
 from engine.embedded.wire import MAX_LOGPROBS, ChatBody, ChatMessage, RefusedParameters, SamplingParams
 
 _EXTRA = "extra_args"  # what vLLM calls vllm_xargs and extra_args alike
@@ -158,6 +160,33 @@ def check_prompt(length: int, config: ModelConfig) -> None:
             param="input_tokens",
             length=length,
             limit=config.max_model_len,
+        )
+
+
+def conversation_ids(
+    messages: Sequence[ChatMessage], tokenizer: DemoTokenizer, config: ModelConfig, *, add_generation_prompt: bool
+) -> list[int]:
+    """The prompt of a conversation, without the thought block.
+
+    Raises:
+        Refused: a part is not text, or there is more text than a window can hold; nothing has been tokenized then.
+        InputError: the template refuses the conversation.
+    """
+    rendered = template_messages(messages)
+    check_text(json.dumps(rendered, ensure_ascii=False), tokenizer, config)
+    return tokenizer.prompt_ids(rendered, add_generation_prompt=add_generation_prompt)
+
+
+def check_text(text: str, tokenizer: DemoTokenizer, config: ModelConfig) -> None:
+    """Refuses a text that is too long for the window however it is tokenized, before that costs seconds."""
+    limit = config.max_model_len * tokenizer.longest
+    if len(text) > limit:
+        raise Refused(
+            "messages: {length} characters; the window of {tokens} tokens holds {limit} at most",
+            param="input_text",
+            length=len(text),
+            tokens=config.max_model_len,
+            limit=limit,
         )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from engine.domain.question import Question
 from engine.embedded.engine import EmbeddedEngine
 from engine.embedded.generate import Committed, GenerationRequest
+from engine.embedded.parameters import check_text
 from engine.embedded.refusals import Refused
 from engine.reads.canvas import CANVAS_STEP, Canvas, Specials, alone_canvas, even_runs, fits, joint_canvas
 from engine.reads.labels import JointLines, alone_labels
@@ -84,6 +85,7 @@ class NativeReader:
             InputError: a label is not one token; nothing has been read.
         """
         text = state if isinstance(state, str) else json.dumps(state, ensure_ascii=False)
+        check_text(text, self._engine.tokenizer, self._engine.model.config)
         plans = await (self._joint if joint else self._alone)(questions, text, instructions)
         return [await self._look(plan) for plan in plans]
 

@@ -29,6 +29,7 @@ class DemoTokenizer:
         thought_ids: the empty thought block, appended to every prompt after the generation prompt.
         end_of_turn: id of the token that ends a turn.
         pad: id of the padding token.
+        longest: characters of the longest token; so many stand behind one id at most.
         special_ids: ids that a reader never sees as text (byte tokens are text).
     """
 
@@ -48,6 +49,7 @@ class DemoTokenizer:
         self.thought_ids = tuple(self.encode(EMPTY_THOUGHT))
         self.end_of_turn = self._id_of(END_OF_TURN, folder)
         self.pad = self._id_of(settings.get("pad_token", "<pad>"), folder)
+        self.longest = max(map(len, self._tokenizer.get_vocab()))
         self.special_ids = frozenset(
             index
             for index, token in self._tokenizer.get_added_tokens_decoder().items()

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from engine.embedded.generate import Committed, GenerationRequest, TokenLogprob
 from engine.embedded.handlers.serving import SERVING, Serving, read_body, request_id, usage
-from engine.embedded.parameters import chat_request, check_prompt, template_messages
+from engine.embedded.parameters import chat_request, conversation_ids
 from engine.embedded.refusals import error_body
 from engine.embedded.tokenizer import DemoTokenizer
 from engine.embedded.wire import ChatBody
@@ -67,11 +67,9 @@ async def complete(request: web.Request) -> web.StreamResponse:
     serving = request.app[SERVING]
     body = await read_body(request, ChatBody)
     serving.check_model(body.model)
-    tokenizer = serving.engine.tokenizer
-    prompt = tokenizer.prompt_ids(template_messages(body.messages), add_generation_prompt=body.add_generation_prompt)
-    ids = (*prompt, *tokenizer.thought_ids)
-    check_prompt(len(ids), serving.engine.model.config)
-    checked = chat_request(body, ids, serving.engine.model.config)
+    tokenizer, config = serving.engine.tokenizer, serving.engine.model.config
+    prompt = conversation_ids(body.messages, tokenizer, config, add_generation_prompt=body.add_generation_prompt)
+    checked = chat_request(body, (*prompt, *tokenizer.thought_ids), config)
     answer = _Answer(serving, body, checked, request_id(request, "chatcmpl"))
     return await (_stream(request, answer) if body.stream else _whole(answer))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +11,7 @@ from aiohttp import web
 
 from engine.embedded.generate import TokenLogprob
 from engine.embedded.handlers.serving import SERVING, Serving, read_body, request_id, usage
-from engine.embedded.parameters import chat_request, check_prompt, template_messages, token_request
+from engine.embedded.parameters import chat_request, conversation_ids, token_request
 from engine.embedded.refusals import Refused
 from engine.embedded.wire import ChatBody, ChatMessage, DetokenizeBody, GenerateBody, TokenizeBody
 
@@ -23,7 +24,6 @@ async def render(request: web.Request) -> web.Response:
     body = await read_body(request, ChatBody)
     serving.check_model(body.model)
     ids = _prompt(serving, body.messages, body.add_generation_prompt)
-    check_prompt(len(ids), serving.engine.model.config)
     checked = chat_request(body, ids, serving.engine.model.config)
     return web.json_response(
         {
@@ -80,8 +80,8 @@ async def tokenize(request: web.Request) -> web.Response:
     if body.messages is not None:
         ids = _prompt(serving, body.messages, body.add_generation_prompt)
     elif body.prompt is not None:
-        with_bos = body.add_special_tokens is not False
-        ids = [*tokenizer.bos_ids, *tokenizer.encode(body.prompt)] if with_bos else tokenizer.encode(body.prompt)
+        start = () if body.add_special_tokens is False else tokenizer.bos_ids
+        ids = [*start, *await asyncio.to_thread(tokenizer.encode, body.prompt)]
     else:
         raise Refused("prompt: needed, or messages", param="body.prompt", kind="Bad Request")
     strings = [tokenizer.token_string(i) for i in ids] if body.return_token_strs else None
@@ -102,7 +102,10 @@ async def detokenize(request: web.Request) -> web.Response:
 
 
 def _prompt(serving: Serving, messages: Sequence[ChatMessage], add_generation_prompt: bool) -> list[int]:
-    return serving.engine.tokenizer.prompt_ids(template_messages(messages), add_generation_prompt=add_generation_prompt)
+    engine = serving.engine
+    return conversation_ids(
+        messages, engine.tokenizer, engine.model.config, add_generation_prompt=add_generation_prompt
+    )
 
 
 def _row(row: Sequence[TokenLogprob]) -> dict[str, Any]:

@@ -120,19 +120,26 @@ async def test_a_wide_run_does_not_starve_a_chat(gated: tuple[EmbeddedEngine, Ga
     assert order.index("chat") <= 5
 
 
-async def test_two_chats_take_turns_by_the_canvas(gated: tuple[EmbeddedEngine, GatedModel]) -> None:
+def test_two_chats_take_turns_by_the_canvas(gated: tuple[EmbeddedEngine, GatedModel]) -> None:
     engine, model = gated
     order: list[str] = []
+    done = threading.Semaphore(0)
 
-    async def follow(name: str) -> None:
-        async for _ in engine.stream(chat_of(3)):
+    def follow(name: str) -> None:
+        def deliver(outcome: Committed | BaseException) -> None:
+            assert isinstance(outcome, Committed)
             order.append(name)
+            if outcome.finish_reason is not None:
+                done.release()
 
-    async with asyncio.TaskGroup() as group:
-        group.create_task(follow("a"))
-        group.create_task(follow("b"))
-        await asyncio.sleep(0)
-        model.open()
+        engine.submit(chat_of(3), deliver)
+
+    follow("a")
+    assert model.arrived.acquire(timeout=30)
+    follow("b")
+    model.open()
+    assert done.acquire(timeout=30)
+    assert done.acquire(timeout=30)
     assert order == ["a", "b"] * 3
 
 
@@ -186,13 +193,21 @@ async def test_a_failing_model_fails_one_request(
 
 async def test_closing_ends_what_runs_and_what_waits(gated: tuple[EmbeddedEngine, GatedModel]) -> None:
     engine, model = gated
+    failures: list[BaseException] = []
+
+    async def expect_the_end(number: int) -> None:
+        with pytest.raises(EngineUnreachable) as caught:
+            await engine.collect(read_of(number))
+        failures.append(caught.value)
+
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(asyncio.wait([asyncio.Task(engine.collect(read_of(n)))])) for n in range(2)]
+        waiting = [group.create_task(expect_the_end(number)) for number in range(2)]
         await asyncio.to_thread(model.arrived.acquire)
+        closing = group.create_task(asyncio.to_thread(engine.close))
+        await asyncio.wait(waiting)
+        assert not closing.done(), "the thread still waits at the gate"
         model.open()
-        await asyncio.to_thread(engine.close)
-    outcomes = [next(iter(task.result()[0])) for task in tasks]
-    assert isinstance(outcomes[1].exception(), EngineUnreachable)
+    assert len(failures) == 2
     engine.close()
     with pytest.raises(BugError):
         engine.submit(read_of(3), lambda outcome: None)
