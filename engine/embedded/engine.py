@@ -118,6 +118,7 @@ class EmbeddedEngine:
 
         Raises:
             EngineUnreachable: the engine is shutting down.
+            BugError: the model failed; the log has the trace.
         """
         loop = asyncio.get_running_loop()
         arrivals: asyncio.Queue[Committed | BaseException] = asyncio.Queue()
@@ -160,7 +161,7 @@ class EmbeddedEngine:
             except Exception as error:
                 logger.exception("a request failed inside the model")
                 self.cancel(job)
-                job.deliver(error)
+                job.deliver(BugError("embedded.model_failed", "the model failed: {reason}", reason=repr(error)))
                 continue
             if outcome is None:
                 continue

@@ -245,9 +245,9 @@ def _request(
             length=len(prompt_ids),
             limit=config.max_model_len,
         )
-    if max_tokens is not None and max_tokens > config.max_model_len:
+    if max_tokens is not None and not 1 <= max_tokens <= config.max_model_len:
         raise Refused(
-            "max_tokens: {value} is more than the window of {limit}",
+            "max_tokens: 1 to {limit}, the window, not {value}",
             param="max_tokens",
             value=max_tokens,
             limit=config.max_model_len,

@@ -6,11 +6,12 @@ import asyncio
 import hashlib
 import hmac
 import logging
+import os
 import signal
 import socket
 from collections.abc import Callable
 from http import HTTPStatus
-from pathlib import Path
+from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
@@ -19,7 +20,7 @@ from engine.embedded.engine import EmbeddedEngine
 from engine.embedded.handlers import chat, decisions, status, tokens
 from engine.embedded.handlers.serving import SERVING, Serving
 from engine.embedded.refusals import Refused, error_response
-from engine.errors import EngineError, InputError, UserError
+from engine.errors import EngineError, EngineUnreachable, InputError, UserError
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +69,6 @@ async def run_server(
     host: str = LOOPBACK,
     port: int = 0,
     sock: socket.socket | None = None,
-    uds: Path | None = None,
     api_key: str | None = None,
     model_id: str = MODEL_ID,
     on_ready: Callable[[str], None] | None = None,
@@ -77,8 +77,7 @@ async def run_server(
 
     Args:
         host, port: where to listen; loopback and a free port unless told otherwise.
-        sock: a listening socket that somebody else has bound (then host and port are not looked at).
-        uds: path of a Unix socket to listen on instead.
+        sock: a listening socket, TCP or Unix, that somebody else has bound; host and port are not looked at then.
         on_ready: called with the base URL once /health answers.
 
     Raises:
@@ -92,7 +91,7 @@ async def run_server(
         loop.add_signal_handler(number, stop.set)
     try:
         await runner.setup()
-        address = await _listen(runner, host, port, sock, uds)
+        address = await _listen(runner, host, port, sock)
         logger.info("embedded engine at %s", address)
         if on_ready is not None:
             on_ready(address)
@@ -103,30 +102,28 @@ async def run_server(
             loop.remove_signal_handler(number)
 
 
-async def _listen(runner: web.AppRunner, host: str, port: int, sock: socket.socket | None, uds: Path | None) -> str:
-    site: web.BaseSite
-    if sock is not None:
-        site = web.SockSite(runner, sock)
-    elif uds is not None:
-        site = web.UnixSite(runner, uds)
-    else:
-        site = web.TCPSite(runner, host, port)
-    where = str(uds) if uds is not None else f"{host}:{port}"
+async def _listen(runner: web.AppRunner, host: str, port: int, sock: socket.socket | None) -> str:
+    site: web.BaseSite = web.SockSite(runner, sock) if sock is not None else web.TCPSite(runner, host, port)
     try:
         await site.start()
     except OSError as error:
         raise UserError(
             "embedded.port_in_use",
-            "cannot listen on {where}: {reason}",
+            "cannot listen on {host}:{port}: {reason}",
             remedy="choose another port, or stop the program that holds it",
-            where=where,
+            host=host,
             port=port,
-            reason=error.strerror or str(error),
+            reason=os.strerror(error.errno) if error.errno else str(error),
         ) from error
-    if uds is not None:
-        return f"unix:{uds}"
-    bound = runner.addresses[0]
-    return f"http://{bound[0]}:{bound[1]}"
+    return _address(runner.addresses[0])
+
+
+def _address(bound: Any) -> str:
+    """The base URL of a socket's name: a path (Unix), or host, port and more."""
+    if isinstance(bound, str):
+        return f"unix:{bound}"
+    host, port = bound[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _guard(api_key: str | None) -> Middleware:
@@ -158,8 +155,10 @@ async def _errors_as_json(request: web.Request, handler: Handler) -> web.StreamR
         return error_response(400, "BadRequestError", str(error))
     except web.HTTPException as error:
         return error_response(error.status, HTTPStatus(error.status).phrase, error.reason)
-    except EngineError as error:
+    except EngineUnreachable as error:
         return error_response(503, "ServiceUnavailableError", str(error))
+    except EngineError as error:
+        return error_response(500, "InternalServerError", str(error))
     except Exception:
         logger.exception("%s %s failed", request.method, request.path)
         return error_response(500, "InternalServerError", "the engine failed; its log says why")

@@ -65,8 +65,8 @@ class ChatBody(RefusedParameters):
 
     messages: list[ChatMessage]
     model: str | None = None
-    max_tokens: int | None = Field(default=None, ge=1)
-    max_completion_tokens: int | None = Field(default=None, ge=1)
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     stop: Stop = []
@@ -90,7 +90,7 @@ class ChatBody(RefusedParameters):
 class SamplingParams(RefusedParameters):
     """``sampling_params`` of POST /inference/v1/generate."""
 
-    max_tokens: int | None = Field(default=None, ge=1)
+    max_tokens: int | None = None
     stop: Stop = []
     stop_token_ids: list[TokenId] | None = None
     include_stop_str_in_output: bool = False

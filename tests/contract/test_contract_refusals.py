@@ -34,7 +34,9 @@ async def test_sampling_parameters_that_a_canvas_has_not(served: Any, name: str,
     assert (await served.chat()).status == 200, "the engine lives on"
 
 
-@pytest.mark.parametrize(("name", "value"), [("temperature", 3.0), ("temperature", -1.0)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("temperature", 3.0), ("temperature", -1.0), ("max_tokens", 0), ("max_tokens", 10**9)]
+)
 async def test_parameters_out_of_range(served: Any, name: str, value: Any) -> None:
     answer = await served.chat(**{name: value})
     assert (answer.status, answer.error["param"]) == (400, name)

@@ -185,7 +185,7 @@ async def test_a_failing_model_fails_one_request(
         return encode(ids)
 
     monkeypatch.setattr(model, "encode", broken)
-    with pytest.raises(RuntimeError, match="out of memory"):
+    with pytest.raises(BugError, match="out of memory"):
         await engine.collect(read_of(1))
     assert (await engine.collect(chat_of(1))).finish_reason == "length"
     assert "out of memory" in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -78,6 +79,20 @@ async def test_sigterm_ends_a_running_answer_with_an_error(served: tuple[subproc
     assert json.loads(messages[-2])["error"]["code"] == 500
     process.communicate(timeout=30)
     assert process.returncode == 0
+
+
+async def test_a_unix_socket(demo_engine: EmbeddedEngine, tmp_path: Path) -> None:
+    path = str(tmp_path / "engine")
+    address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    async with asyncio.TaskGroup() as group:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+        server = group.create_task(run_server(demo_engine, sock=listener, on_ready=address.set_result))
+        assert await address == f"unix:{path}"
+        connector = aiohttp.UnixConnector(path)
+        async with aiohttp.ClientSession(connector=connector) as session, session.get("http://engine/health") as answer:
+            assert answer.status == 200
+        server.cancel()
 
 
 async def test_a_port_in_use_is_named(demo_engine: EmbeddedEngine) -> None:
