@@ -80,7 +80,7 @@ class EngineClient:
     async def health(self) -> bool:
         """Whether the engine says that it is well; a dead or deaf one is not."""
         try:
-            await self._transport.get("/health", timeout_s=HEALTH_S)
+            await self._transport.get_once("/health", timeout_s=HEALTH_S)
         except UserError:
             return False
         return True

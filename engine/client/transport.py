@@ -54,9 +54,13 @@ class Transport:
             await self._session.close()
             self._session = None
 
-    async def get(self, path: str, *, timeout_s: float | None = None) -> bytes:
+    async def get(self, path: str) -> bytes:
         """The body of a GET, repeated when that helps."""
-        return await self._repeated("GET", path, None, timeout_s)
+        return await self._repeated("GET", path, None)
+
+    async def get_once(self, path: str, *, timeout_s: float) -> bytes:
+        """The body of a GET that is not repeated: the caller polls."""
+        return await self._once("GET", path, None, aiohttp.ClientTimeout(total=timeout_s))
 
     async def post(self, path: str, body: bytes) -> bytes:
         """The body of the answer to a read: a POST that changes nothing, repeated when that helps.
@@ -65,7 +69,7 @@ class Transport:
             EngineUnreachable: refused, reset, or silent for ``timeout_s``.
             EngineRefused: any status but 2xx.
         """
-        return await self._repeated("POST", path, body, None)
+        return await self._repeated("POST", path, body)
 
     @contextlib.asynccontextmanager
     async def stream(self, path: str, body: bytes) -> AsyncIterator[AsyncIterator[bytes]]:
@@ -85,10 +89,10 @@ class Transport:
                 # Not released to the pool: an engine sees the end of a request only by its closed connection.
                 response.close()
 
-    async def _repeated(self, method: str, path: str, body: bytes | None, timeout_s: float | None) -> bytes:
+    async def _repeated(self, method: str, path: str, body: bytes | None) -> bytes:
         # The first try stands outside stamina, whose set-up would cost as much as the request's own work.
         try:
-            return await self._once(method, path, body, timeout_s)
+            return await self._once(method, path, body, self._timeout)
         except (EngineUnreachable, EngineRefused) as exc:
             if not _worth_another(exc):
                 raise
@@ -96,11 +100,10 @@ class Transport:
             on=_worth_another, attempts=RETRIES, timeout=10.0, wait_initial=0.1, wait_max=1.0, wait_jitter=0.1
         ):
             with attempt:
-                return await self._once(method, path, body, timeout_s)
+                return await self._once(method, path, body, self._timeout)
         raise AssertionError("stamina ends with a value or an exception")  # pragma: no cover
 
-    async def _once(self, method: str, path: str, body: bytes | None, timeout_s: float | None) -> bytes:
-        timeout = self._timeout if timeout_s is None else aiohttp.ClientTimeout(total=timeout_s)
+    async def _once(self, method: str, path: str, body: bytes | None, timeout: aiohttp.ClientTimeout) -> bytes:
         with self._our_errors(path):
             async with self._opened().request(
                 method, self._url(path), data=body, timeout=timeout, allow_redirects=False

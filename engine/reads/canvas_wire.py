@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.client.http import EngineClient
-from engine.client.wire import GenerateRequest, GenerateResponse
+from engine.client.wire import GenerateRequest
 from engine.domain.chat import Message
 from engine.domain.question import Question
 from engine.domain.reading import Draw, Method, Reading
 from engine.errors import EngineRefused, InputError
+from engine.reads.again import AgainAlone
 from engine.reads.aggregate import failed, reading_of
 from engine.reads.canvas import Specials
 from engine.reads.draws import first_draws, more_draws, slot_draw
@@ -22,7 +23,6 @@ from engine.reads.sheet import Sheet, alone_sheets, joint_sheets
 from engine.reads.together import together
 
 AT_ONCE = 16  # reads of one row that are under way together; rows run beside each other as well
-READ_AGAIN = "read again alone after the engine answered {status}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class CanvasWire:
         self.served = served
         self._client = client
         self._method = method
-        self._one_at_a_time = asyncio.Lock()
+        self._again = AgainAlone()
 
     @classmethod
     async def open(
@@ -134,22 +134,11 @@ class CanvasWire:
     async def _draw(self, sheet: Sheet, request: GenerateRequest, free: asyncio.Semaphore) -> tuple[list[Draw], str]:
         """One draw of every question of the sheet, and a note when it took two reads."""
         async with free:
-            response, note = await self._generated(request)
+            response, note = await self._again(lambda: self._client.generate(request))
         return [
             slot_draw(response, position, groups)
             for position, groups in zip(sheet.canvas.slots, sheet.groups, strict=True)
         ], note
-
-    async def _generated(self, request: GenerateRequest) -> tuple[GenerateResponse, str]:
-        try:
-            return await self._client.generate(request), ""
-        except EngineRefused as refusal:
-            if refusal.status != 500:
-                raise
-            # vLLM issue 45689: reads that run together can take each other's logprobs and fail with 500. Repeated
-            # one at a time, such a read is whole.
-            async with self._one_at_a_time:
-                return await self._client.generate(request), READ_AGAIN.format(status=refusal.status)
 
     def _noise(self, sheet: Sheet, prompt_ids: tuple[int, ...], row_key: str, draw: int) -> tuple[int, ...]:
         slots, size = len(sheet.canvas.slots), self.served.vocab_size

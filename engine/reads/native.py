@@ -13,6 +13,7 @@ from engine.client.wire import QuestionSpec, SystemOneRequest, SystemOneResponse
 from engine.domain.question import Choice, Noul, Question, Score
 from engine.domain.reading import Draw, Method, Reading
 from engine.errors import EngineRefused, InputError
+from engine.reads.again import AgainAlone
 from engine.reads.aggregate import failed, reading_of
 
 ONE_DRAW = "this wire makes one draw a question: no standard error and no agreement"
@@ -25,6 +26,7 @@ class NativeWire:
         self._client = client
         self._questions = tuple(questions)
         self._method = method
+        self._again = AgainAlone()
         # One question is read alone, also by a server that is asked to read jointly.
         self._joint = method.joint and len(self._questions) > 1
         self.name = "joint/native" if self._joint else "alone/native"
@@ -52,11 +54,11 @@ class NativeWire:
     async def read(self, state: str) -> list[Reading]:
         """One reading per question; a refusal fails them all, since they share a request."""
         try:
-            draws = await self._ask(state)
+            draws, note = await self._again(lambda: self._ask(state))
         except EngineRefused as refusal:
             return [failed(question, str(refusal), name=self.name) for question in self._questions]
         return [
-            reading_of(question, [draw], self._method, name=self.name)
+            reading_of(question, [draw], self._method, name=self.name, note=note)
             for question, draw in zip(self._questions, draws, strict=True)
         ]
 

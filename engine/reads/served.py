@@ -33,7 +33,8 @@ class Served:
 
     Attributes:
         vocab_size: of the configuration; noise is drawn below it.
-        canvas_length: the longest canvas that the engine takes.
+        canvas_length: the longest canvas that the engine takes; when questions are read alone, only that it takes one
+            of this length has been found out.
         spare_id: vLLM 0.32 cuts the answer to as many logprobs as ids were asked for, the argmax among them, so one
             label is lost. There one more id is asked for, this one; None where the engine returns all (0.33).
     """

@@ -393,6 +393,19 @@ async def test_a_native_endpoint_that_is_off_names_the_flag(server: WireServer, 
         await Reader.open(client, QUESTIONS, Method(wire="native"))
 
 
+async def test_a_native_500_is_read_again_too(server: WireServer, client: EngineClient) -> None:
+    system_one(server)
+    reader = await Reader.open(client, QUESTIONS, Method(wire="native"))
+    built_in, failures = server.handlers[NATIVE], [error(500, "IndexError")]
+
+    async def fails_once(request: web.Request) -> web.StreamResponse:
+        return failures.pop() if failures else await built_in(request)
+
+    server.handlers[NATIVE] = fails_once
+    readings = await reader.read("x", row_key="1")
+    assert {(reading.status, "500" in reading.error) for reading in readings} == {("ok", True)}
+
+
 async def test_native_refusals_and_gaps_are_errors_of_the_row(server: WireServer, client: EngineClient) -> None:
     system_one(server)
     reader = await Reader.open(client, QUESTIONS, Method(wire="native"))
