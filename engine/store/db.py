@@ -111,7 +111,7 @@ class Database:
         with translated(path):
             self._connection = _connect(path, "rwc" if create else "rw")
             try:
-                self._prepare(schema, check)
+                self._prepare(schema, create, check)
             except BaseException:
                 self._connection.close()
                 raise
@@ -151,8 +151,9 @@ class Database:
                 self._jobs.put(None)
         self._thread.join(CLOSE_TIMEOUT_S)
 
-    def _prepare(self, schema: Schema, check: bool) -> None:
-        file_version(self._connection, schema, self.path)
+    def _prepare(self, schema: Schema, create: bool, check: bool) -> None:
+        if file_version(self._connection, schema, self.path) == 0 and not create:
+            raise damaged(self.path, "it is empty")  # to SQLite a file of no bytes is a new database
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
         if check:
