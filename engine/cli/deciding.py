@@ -17,7 +17,7 @@ from engine.batch.runner import Callbacks, RunResult, run
 from engine.cli.engines import OpenEngine, check_choice, open_engine
 from engine.cli.export import renderings
 from engine.cli.main import INTERRUPTED, OK
-from engine.cli.metrics import metrics_of
+from engine.cli.metrics import measure_run
 from engine.cli.reporting import Reporter
 from engine.cli.steering import Keeper, obey_stdin, signals_cancel
 from engine.domain.reading import Method
@@ -192,6 +192,6 @@ async def _end(options: DecideOptions, run_id: str, path: Path, result: RunResul
         raise
     for line in renderings(summary):
         reporter.note(line)
-    metrics = await asyncio.to_thread(metrics_of, path, reporter.note)
-    reporter.finished(run_id, str(options.out), result.totals, metrics)
+    summaries = await asyncio.to_thread(measure_run, path, options.form, reporter.note)
+    reporter.finished(run_id, str(options.out), result.totals, summaries)
     return OK
