@@ -41,7 +41,7 @@ _COUNTERS = {
     "vllm:diffusion_num_committed_tokens_total": "committed_tokens",
 }
 # Prometheus text format: name, labels in braces (may be absent), value.
-_SAMPLE = re.compile(r"^(?P<name>[\w:]+)(?:\{.*\})?\s+(?P<value>\S+)")
+_SAMPLE = re.compile(r"^(?P<name>[\w:]+)(?:\{.*\})?\s+(?P<value>[\d.eE+]+)(?:\s|$)")
 
 
 class EngineClient:

@@ -24,6 +24,7 @@ from engine.errors import InputError
 
 MAX_PATH_BYTES = 107  # man 7 unix: sun_path holds 108 bytes with its end
 MAX_DATAGRAM = 256 * 1024  # a 256-slot frame with entropies is about 9 kB
+MAX_AT_ONCE = 512  # datagrams handled before the event loop gets its turn again
 MAX_WAITING = 256  # frames per subscriber; a view that lags this far does not want the old ones
 
 FrameSink = Callable[[CanvasFrame], None]
@@ -126,7 +127,9 @@ class LiveChannel:
 
         The second caller keeps the order: a frame that the engine sent before it committed a canvas is seen first.
         """
-        while self._socket is not None:
+        for _ in range(MAX_AT_ONCE):
+            if self._socket is None:
+                return
             try:
                 data = self._socket.recv(MAX_DATAGRAM)
             except (BlockingIOError, InterruptedError):
