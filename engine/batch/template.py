@@ -221,4 +221,12 @@ def column_reference(column: str) -> str:
     """How a template names this column: the word itself where it is one, else ``row["..."]``."""
     if column.isidentifier() and column.lower() not in _NOT_NAMES and not keyword.iskeyword(column) and column != ROW:
         return column
-    return 'row["' + column.replace("\\", "\\\\").replace('"', '\\"') + '"]'
+    # Jinja turns every line break of a template into "\n", so those stand escaped in a name.
+    escaped = "".join(_escaped(char) for char in column)
+    return f'row["{escaped}"]'
+
+
+def _escaped(char: str) -> str:
+    if char in '\\"':
+        return "\\" + char
+    return char if char.isprintable() else f"\\U{ord(char):08x}"
