@@ -1,0 +1,147 @@
+"""``bench runner``: our runner, answers stored, against a bare aiohttp loop that only asks.
+
+Both ask a stand-in in its own process that answers at once, at the same width, with the same requests, in turn. What
+our runner adds: rendering the row, words and canvas of a read, parsing the answer, aggregation, SQLite.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+
+from engine.batch.prepare import PreparedRun, prepare
+from engine.batch.runner import run
+from engine.bench.result import BenchResult, Figure, middle
+from engine.client.http import EngineClient
+from engine.client.wire import ChatRequest, DiffusionArgs, GenerateRequest, SamplingParams, WireMessage
+from engine.errors import UserError
+from engine.reads.prompt import alone_prompt
+from engine.reads.reader import Reader
+from engine.supervise.group import EngineGroup
+from engine.supervise.ports import bind_port
+
+ROWS = 2000
+WIDTH = 32
+ROUNDS = 3
+REQUESTS_A_ROW = 2  # one question read alone with one draw: render, generate
+RATIO = 0.5
+FORM = {
+    "version": 1,
+    "name": "bench",
+    "state": "Ticket {{ number }}: {{ text }}",
+    "questions": [{"id": "late", "type": "noul", "instructions": "Is the parcel late?"}],
+    "method": {"draws": 1},
+}
+TEXT = "The parcel was sent on Monday and has not arrived yet."
+
+
+async def measure() -> BenchResult:
+    """Requests a second of both, the middle of ``ROUNDS`` rounds in turn, and their ratio.
+
+    Raises:
+        UserError: a run did not answer every row.
+    """
+    with tempfile.TemporaryDirectory(prefix="desk") as folder:
+        home = Path(folder)
+        await asyncio.to_thread(_write_input, home)
+        prepared = await asyncio.to_thread(prepare, home / "form.json", home / "table.csv", engine="stand-in")
+        async with _stand_in(home) as url:
+            requests = _requests(prepared)
+            ours, bare = [], []
+            for number in range(ROUNDS):
+                bare.append(await _bare_rate(url, requests))
+                ours.append(await _our_rate(url, prepared, home / f"runs{number}"))
+    return BenchResult(
+        "runner",
+        {
+            "runner": Figure(middle(ours), "requests/s"),
+            "bare_aiohttp": Figure(middle(bare), "requests/s"),
+            "ratio": Figure(middle(ours) / middle(bare), "", "at least", RATIO),
+        },
+    )
+
+
+def _write_input(home: Path) -> None:
+    (home / "form.json").write_text(json.dumps(FORM), encoding="utf-8")
+    with (home / "table.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["number", "text"])
+        writer.writerows([number, TEXT] for number in range(ROWS))
+
+
+@asynccontextmanager
+async def _stand_in(home: Path) -> AsyncIterator[str]:
+    with bind_port() as listener:
+        port = listener.getsockname()[1]
+        group = EngineGroup.launch(
+            [sys.executable, "-m", "engine.bench.stand_in", str(listener.fileno())],
+            log_path=home / "stand_in.log",
+            pid_dir=home,
+            port=port,
+            pass_fds=[listener.fileno()],
+        )
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        await group.stop()
+
+
+def _requests(prepared: PreparedRun) -> list[tuple[str, bytes]]:
+    """The two requests of one row, as long as our runner's."""
+    prompt = alone_prompt(prepared.template.render({"number": "1000", "text": TEXT}), prepared.form.questions[0])
+    render = ChatRequest(
+        messages=(WireMessage(role="user", content=prompt),), chat_template_kwargs={"enable_thinking": False}
+    )
+    slots = prepared.form.method.canvas_length
+    generate = GenerateRequest(
+        token_ids=tuple(range(1000, 1063)),
+        sampling_params=SamplingParams(
+            max_tokens=2,
+            logprobs=2,
+            logprob_token_ids=(2001, 2002),
+            extra_args=DiffusionArgs(diffusion_seed_canvas=(2003,) * slots, diffusion_canvas_length=slots),
+        ),
+    )
+    return [("/v1/chat/completions/render", render.body()), ("/inference/v1/generate", generate.body())]
+
+
+async def _bare_rate(url: str, requests: Sequence[tuple[str, bytes]]) -> float:
+    """Requests a second of a loop that posts and reads the answer's bytes, and nothing else."""
+    rows = iter(range(ROWS))
+
+    async def ask() -> None:
+        for _ in rows:
+            for path, body in requests:
+                async with session.post(url + path, data=body) as response:
+                    await response.read()
+
+    connector = aiohttp.TCPConnector(limit=0)
+    async with aiohttp.ClientSession(connector=connector, headers={"Content-Type": "application/json"}) as session:
+        began = time.perf_counter()
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(WIDTH):
+                tasks.create_task(ask())
+        return ROWS * len(requests) / (time.perf_counter() - began)
+
+
+async def _our_rate(url: str, prepared: PreparedRun, folder: Path) -> float:
+    """Requests a second of our runner, from the first row to the last answer on disk."""
+    await asyncio.to_thread(folder.mkdir)
+    with await asyncio.to_thread(prepared.create, folder) as store:
+        async with EngineClient(url) as client:
+            reader = await Reader.open(client, prepared.form.questions, prepared.form.method)
+            began = time.perf_counter()
+            result = await run(store, reader, concurrency=WIDTH)
+            seconds = time.perf_counter() - began
+    if result.totals["late"].ok != ROWS:
+        raise UserError("bench.rows", "{ok} of {rows} rows were read", ok=result.totals["late"].ok, rows=ROWS)
+    return ROWS * REQUESTS_A_ROW / seconds
