@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from engine.reads.canvas_wire import CanvasWire
 from engine.reads.interference import measure_interference
 from engine.reads.native import system_one_request
 from engine.reads.reader import Reader
+from engine.reads.served import Served
 
 QUESTIONS: tuple[Question, ...] = (
     Noul("clash", "Do the two clauses contradict each other?", "they cannot both hold", "they can both hold"),
@@ -97,7 +99,8 @@ async def test_draws_differ_by_their_noise_and_repeat_by_their_seed(client: Engi
 async def test_what_the_embedded_engine_serves_is_found(client: EngineClient) -> None:
     reader = await Reader.open(client, QUESTIONS, Method(joint=True))
     assert reader.served is not None
-    assert (reader.served.vocab_size, reader.served.canvas_length, reader.served.spare_id) == (3072, 64, None)
+    config = json.loads((demo_model_dir() / "config.json").read_bytes())
+    assert reader.served == Served(config["text_config"]["vocab_size"], config["canvas_length"])
 
 
 async def test_the_preview_is_the_exact_prompt(client: EngineClient) -> None:
