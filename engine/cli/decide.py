@@ -38,6 +38,9 @@ _PATH = click.Path(path_type=Path)
 @click.option("--overwrite", is_flag=True, help="Replace an --out that exists.")
 @click.option("--raw", is_flag=True, help="Leave input cells as they are, also those that a spreadsheet would run.")
 @click.option("--bom", is_flag=True, help="Begin the CSV with a byte order mark, for Excel.")
+@click.option("--encoding", help="Of the table, a Python codec name, instead of the one guessed.")
+@click.option("--delimiter", help="Of the table, one character, instead of the one guessed.")
+@click.option("--no-header", is_flag=True, help="The table's first line is data; columns are column_1, column_2, ...")
 @click.option("--engine", "choice", default=EMBEDDED, show_default=True, help=HELP)
 @click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of a server given by its URL.")
 @click.option("--joint/--alone", default=None, help="Questions of a row share a canvas; else as the form says.")
@@ -54,6 +57,9 @@ def command(
     overwrite: bool,
     raw: bool,
     bom: bool,
+    encoding: str | None,
+    delimiter: str | None,
+    no_header: bool,
     choice: str,
     api_key: str | None,
     joint: bool | None,
@@ -76,6 +82,9 @@ def command(
         overwrite=overwrite,
         raw=raw,
         bom=bom,
+        encoding=encoding,
+        delimiter=delimiter,
+        header=not no_header,
         engine=choice,
         api_key=api_key,
         joint=joint,

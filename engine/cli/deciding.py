@@ -14,6 +14,7 @@ from engine.batch.export import check_target, export_csv
 from engine.batch.form import load_form
 from engine.batch.prepare import PreparedRun, form_of, prepare
 from engine.batch.runner import Callbacks, RunResult, run
+from engine.batch.tables import sniff
 from engine.cli.engines import OpenEngine, check_choice, open_engine
 from engine.cli.export import renderings
 from engine.cli.main import INTERRUPTED, OK
@@ -31,6 +32,7 @@ class DecideOptions:
     """What the command line says. ``None`` for joint, draws and wire: as the form says.
 
     Attributes:
+        encoding, delimiter, header: how the table is written; None: guessed.
         resume: None: a new run; empty: the unfinished run of the same form and table; else a run's id.
         worker: commands come on stdin.
     """
@@ -41,6 +43,9 @@ class DecideOptions:
     overwrite: bool = False
     raw: bool = False
     bom: bool = False
+    encoding: str | None = None
+    delimiter: str | None = None
+    header: bool = True
     engine: str = "embedded"
     api_key: str | None = None
     joint: bool | None = None
@@ -66,7 +71,7 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
     check_choice(options.engine)
     _check_out(options)
     method = options.method(load_form(options.form).method)
-    prepared = await asyncio.to_thread(prepare, options.form, options.table, engine=options.engine, method=method)
+    prepared = await asyncio.to_thread(_prepare, options, method)
     resumed = _run_to_resume(options, prepared)
     async with open_engine(options.engine, options.api_key, reporter.note) as engine:
         if resumed is None:
@@ -87,6 +92,11 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
             result = await _run(options, engine, reader, store, reporter, resumed=resumed is not None)
             run_id, path = store.id, store.path
     return await _end(options, run_id, path, result, reporter)
+
+
+def _prepare(options: DecideOptions, method: Method) -> PreparedRun:
+    fmt = sniff(options.table, encoding=options.encoding, delimiter=options.delimiter, header=options.header)
+    return prepare(options.form, options.table, engine=options.engine, method=method, table_format=fmt)
 
 
 def _check_out(options: DecideOptions) -> None:

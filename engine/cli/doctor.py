@@ -39,7 +39,7 @@ class Check:
 def command(as_json: bool) -> int:
     """Look at this machine: cards, display, folders, the embedded engine, leftovers."""
     report = probe()
-    checks = [*_installation(), *_folders(), _display(), _gpus(report), _leftovers(), _runs()]
+    checks = [*_installation(), _display(), _gpus(report), *_folders()]
     if as_json:
         print(json.dumps({"checks": [asdict(check) for check in checks], "gpus": _gpu_fields(report)}))
     else:
@@ -59,7 +59,7 @@ def _print(checks: list[Check]) -> None:
 def _installation() -> Iterator[Check]:
     host = f"Python {platform.python_version()}, {platform.system()} {platform.release()}, {platform.machine()}"
     yield Check("program", "ok", f"diffusion-desk {version()}; {host}")
-    missing = [name for name in ("onnxruntime", "numpy", "tokenizers", "aiohttp") if find_spec(name) is None]
+    missing = [name for name in ("onnxruntime", "numpy", "tokenizers", "aiohttp") if not _installed(name)]
     files = [name for name in DEMO_FILES if not (paths.demo_model_dir() / name).is_file()]
     if missing or files:
         yield Check(
@@ -67,6 +67,13 @@ def _installation() -> Iterator[Check]:
         )
     else:
         yield Check("embedded engine", "ok", f"its model is in {paths.demo_model_dir()}; a toy, for trying things out")
+
+
+def _installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ImportError:
+        return False
 
 
 def _folders() -> Iterator[Check]:
@@ -78,17 +85,19 @@ def _folders() -> Iterator[Check]:
         yield Check(
             "data folder",
             "bad",
-            f"cannot be written: {error.filename or ''} {error.strerror}",
+            f"cannot be used: {error.strerror}: {error.filename or ''}",
             "DIFFUSION_DESK_HOME names another",
         )
         return
     detail = f"{folder}, {free / 1e9:.1f} GB free"
     short = free < MIN_FREE_BYTES
     yield Check("data folder", "note" if short else "ok", detail, "make room before a large run" if short else "")
+    yield _leftovers()
+    yield _runs()
 
 
 def _display() -> Check:
-    if find_spec("PySide6") is None:
+    if not _installed("PySide6"):
         return Check("window", "note", "PySide6 is not installed", "the command line works without it")
     shown = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
     if not shown:

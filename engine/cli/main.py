@@ -81,19 +81,27 @@ def run(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output left. What is still buffered must not fail again when Python closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except OSError as error:
+        if error.filename is None:
+            return _show_bug(error, as_json)
+        # A file or folder that cannot be used is the world's fault, wherever it is met first.
+        _show(UserError("file.unusable", "{path}: {why}", path=error.filename, why=error.strerror), as_json)
+        return BAD_INPUT
     except Exception as error:  # noqa: BLE001  # the last line of defence: shown with its traceback
-        traceback.print_exc()
-        _show(
-            BugError(
-                "cli.bug",
-                "{what}",
-                remedy="this is a fault of the program: please report it with the lines above",
-                what=f"{type(error).__name__}: {error}",
-            ),
-            as_json,
-        )
-        return BUG
+        return _show_bug(error, as_json)
     return code if isinstance(code, int) else OK
+
+
+def _show_bug(error: Exception, as_json: bool) -> int:
+    traceback.print_exception(error)
+    bug = BugError(
+        "cli.bug",
+        "{what}",
+        remedy="this is a fault of the program: please report it with the lines above",
+        what=f"{type(error).__name__}: {error}",
+    )
+    _show(bug, as_json)
+    return BUG
 
 
 def _show_usage(error: click.ClickException, as_json: bool) -> None:

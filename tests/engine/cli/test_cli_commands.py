@@ -1,0 +1,147 @@
+"""The small commands, and how commands are found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import app.__main__ as entry
+from engine.cli.main import BUG, OK, main, run
+from engine.supervise import processes
+
+HEAVY = (
+    "numpy",
+    "onnxruntime",
+    "tokenizers",
+    "PySide6",
+    "qasync",
+    "huggingface_hub",
+    "torch",
+    "markdown_it",
+    "pygments",
+)
+WITHOUT_HEAVY = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {heavy!r}:
+            raise ImportError(name + " is not installed here", name=name)
+sys.meta_path.insert(0, Refuse())
+from engine.cli.main import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def lightly(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line in an interpreter that has only the light dependencies."""
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_HEAVY.format(heavy=set(HEAVY)), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=processes.child_environment({}),
+        check=False,
+    )
+
+
+def test_every_command_has_a_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in main.commands or ["serve", "chat", "decide", "runs", "export", "doctor", "bench"]:
+        assert run([name, "--help"]) == OK
+        assert "Usage: diffusion-desk" in capsys.readouterr().out
+    assert run(["--help"]) == OK
+    assert "decide" in capsys.readouterr().out
+    assert run(["--version"]) == OK
+    assert "0.1.0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("runs",), ("doctor", "--json"), ("decide", "--help")])
+def test_light_dependencies_are_enough(arguments: tuple[str, ...]) -> None:
+    ended = lightly(*arguments)
+    assert "Traceback" not in ended.stderr, ended.stderr
+    assert ended.returncode == (2 if "doctor" in arguments else 0), "the doctor misses what is missing"
+
+
+def test_the_doctor_speaks_json(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["doctor", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert {check["name"] for check in told["checks"]} >= {"program", "embedded engine", "data folder", "cards", "runs"}
+    assert told["gpus"]["status"] in {"ok", "no_driver", "mismatch", "no_permission", "error"}
+    run(["doctor"])
+    assert "embedded engine" in capsys.readouterr().out
+
+
+def test_a_data_folder_that_is_a_file_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DIFFUSION_DESK_HOME", str(tmp_path / "file"))
+    assert run(["runs"]) == 2
+    said = capsys.readouterr().err
+    assert str(tmp_path / "file") in said
+    assert "Traceback" not in said
+
+
+def test_the_doctor_finds_an_unusable_data_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DIFFUSION_DESK_HOME", str(tmp_path / "file"))
+    assert run(["doctor"]) == 2
+    assert "cannot be used" in capsys.readouterr().out
+
+
+def test_no_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["runs"]) == OK
+    assert "no runs" in capsys.readouterr().out
+    assert run(["runs", "--json"]) == OK
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_a_fault_of_ours_comes_with_its_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a wheel came off")
+
+    monkeypatch.setattr(main, "main", broken)
+    assert run(["runs"]) == BUG
+    said = capsys.readouterr().err
+    assert "Traceback" in said
+    assert "a wheel came off" in said
+    assert "report" in said
+
+
+def test_without_a_display_the_window_names_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "argv", ["diffusion-desk"])
+    assert entry.main() == entry.NO_DISPLAY
+    assert "diffusion-desk decide" in capsys.readouterr().err
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    assert entry.has_display()
+
+
+def test_any_argument_is_for_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["diffusion-desk", "--version"])
+    assert entry.main() == OK
+    assert "diffusion-desk" in capsys.readouterr().out
+
+
+def test_a_reader_that_leaves_is_no_fault() -> None:
+    ended = subprocess.run(
+        f"{sys.executable} -m engine.cli doctor | true",
+        shell=True,
+        capture_output=True,
+        text=True,
+        env=processes.child_environment({}),
+        check=False,
+    )
+    assert ended.stderr == ""
