@@ -24,6 +24,8 @@ from engine.domain.question import Question
 from engine.errors import InputError
 
 FILE = "baseline.json"
+# The file may come from a stranger, and a free pattern could keep a processor busy for years.
+_SIMPLE = re.compile(r"\[[^\[\]\\]+\]\+|\\w\+")
 
 
 class WordModel(BaseModel):
@@ -46,7 +48,12 @@ class WordModel(BaseModel):
         width = max(self.vocabulary.values(), default=-1) + 1
         if any(len(row) < width for row in self.weights):
             raise ValueError(f"a row of weights is shorter than the vocabulary ({width})")
-        re.compile(self.token_pattern)
+        if not _SIMPLE.fullmatch(self.token_pattern):
+            raise ValueError(f"token_pattern {self.token_pattern!r} is not one set of characters and a plus")
+        try:
+            re.compile(self.token_pattern)
+        except re.error as error:
+            raise ValueError(f"token_pattern {self.token_pattern!r}: {error}") from error
         return self
 
 
