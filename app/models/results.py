@@ -64,17 +64,24 @@ class ResultsModel(QAbstractTableModel):
         self._asked.clear()
         self.endResetModel()
 
-    def grow(self, count: int) -> None:
-        """More answers behind those that are there; what is fetched stays."""
-        if count <= self._count:
+    def change(self, count: int, first: int) -> None:
+        """There are ``count`` answers now, and those before line ``first`` are the ones that were there.
+
+        Pages before that line stay; the view keeps its place unless there are fewer answers than before.
+        """
+        if count < self._count:
+            self.reset(count)
             return
-        last = self._count // PAGE
-        if self._count % PAGE:  # the last page was not full
-            self._pages.pop(last, None)
-            self._asked.discard(last)
-        self.beginInsertRows(QModelIndex(), self._count, count - 1)
-        self._count = count
-        self.endInsertRows()
+        for number in [number for number in self._pages if number >= first // PAGE]:
+            del self._pages[number]
+        self._asked = {number for number in self._asked if number < first // PAGE}
+        old = self._count
+        if count > old:
+            self.beginInsertRows(QModelIndex(), old, count - 1)
+            self._count = count
+            self.endInsertRows()
+        if first < old:
+            self.dataChanged.emit(self.index(first, 0), self.index(old - 1, self.columnCount() - 1))
 
     def put_page(self, number: int, rows: Sequence[AnswerRow]) -> None:
         """The answers of a page, which begins at ``number * PAGE``."""
@@ -87,6 +94,13 @@ class ResultsModel(QAbstractTableModel):
             self._pages.popitem(last=False)
         last = min(first + PAGE, self._count) - 1
         self.dataChanged.emit(self.index(first, 0), self.index(last, self.columnCount() - 1))
+
+    def forget(self, number: int) -> None:
+        """The page that was asked for does not come; whoever paints it asks again."""
+        self._asked.discard(number)
+        first, last = number * PAGE, min((number + 1) * PAGE, self._count) - 1
+        if first <= last:
+            self.dataChanged.emit(self.index(first, 0), self.index(last, self.columnCount() - 1))
 
     def answer(self, row: int) -> AnswerRow | None:
         """The answer in this line of the view, or None while it is not fetched."""

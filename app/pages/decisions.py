@@ -1,0 +1,301 @@
+"""The Decisions page: a form, a table, one row tried, and runs; each a step, all in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QFileDialog, QFrame, QLineEdit, QMenu, QMessageBox, QPushButton, QTabWidget, QWidget
+
+from app.notify import NotificationSink
+from app.pages.decisions_form import FormPart
+from app.pages.decisions_runs import RunsPart
+from app.pages.decisions_table import TablePart
+from app.presenters.decisions import DecisionsPresenter, EngineHandle
+from app.presenters.run import RunPresenter
+from app.presenters.run_results import ResultsPresenter
+from app.theme import set_role
+from app.widgets.decisions.parts import FieldMessage, button, hbox, label, named, vbox
+from app.widgets.decisions.preview_pane import PreviewPane
+
+if TYPE_CHECKING:
+    from engine.store.settings import Settings
+
+FORM, TABLE, TRY, RUNS = range(4)
+
+
+class DecisionsPage(QWidget):
+    """Puts the parts together and owns their presenters.
+
+    Args:
+        engine_presenter: the shell's; its client and address are used, it is never started or stopped from here.
+        settings: the shell's settings.
+        notifier: where messages go.
+    """
+
+    def __init__(
+        self,
+        engine_presenter: EngineHandle,
+        settings: Settings | None,
+        notifier: NotificationSink,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("page.decisions")
+        self._engine, self._settings, self._notifier = engine_presenter, settings, notifier
+        self.presenter = DecisionsPresenter(engine_presenter, self)
+        self.runs = RunPresenter(engine_presenter, self)
+        self.results = ResultsPresenter(self)
+        self.form_part = FormPart(self.presenter)
+        self.table_part = TablePart(self.presenter)
+        self.preview = PreviewPane()
+        self.runs_part = RunsPart(self.runs, self.results, notifier)
+        self.name_edit = named(QLineEdit(), "form_name", self.tr("Name of the form"))
+        self._origin = label("", "muted")
+        self._message = FieldMessage("form_message")
+        self.tabs = named(QTabWidget(), "decision_steps")
+        self._build()
+        self._connect()
+        self.presenter.new_form()
+        self.runs.refresh()
+        self._on_engine()
+
+    async def close_down(self) -> None:
+        """The window leaves: the worker ends, files are closed. What is stored stays."""
+        await self.runs.close_down()
+        await self.results.close_down()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "table_part"):
+            self.table_part.state.highlighter.set_palette(self.palette())
+
+    # ---- building
+    def _build(self) -> None:
+        bar = QFrame()
+        bar.setObjectName("form_bar")
+        self.name_edit.setMaximumWidth(360)
+        self.name_edit.setPlaceholderText(self.tr("Name of the form"))
+        document = self.presenter.document
+        self.undo = self._history(self.tr("Undo"), "form_undo", document.stack.createUndoAction(self), "Ctrl+Z")
+        self.redo = self._history(self.tr("Redo"), "form_redo", document.stack.createRedoAction(self), "Ctrl+Shift+Z")
+        self.new_button = self._menu_button()
+        self.save_button = button(self.tr("Save"), "form_save", self.save)
+        self._shortcut(QKeySequence(QKeySequence.StandardKey.Save), self.save)
+        self._shortcut(QKeySequence(QKeySequence.StandardKey.Open), self.ask_open)
+        layout = hbox(self.name_edit, self._origin, 1, self.undo, self.redo, self.new_button, self.save_button)
+        layout.setContentsMargins(16, 12, 16, 4)
+        bar.setLayout(layout)
+        for part, text in (
+            (self.form_part, self.tr("1  Questions")),
+            (self.table_part, self.tr("2  Table and text")),
+            (self.preview, self.tr("3  Try one row")),
+            (self.runs_part, self.tr("4  Runs and results")),
+        ):
+            self.tabs.addTab(part, text)
+        self.tabs.setDocumentMode(True)
+        message = hbox(self._message)
+        message.setContentsMargins(16, 0, 16, 0)
+        self.setLayout(vbox(bar, message, self.tabs, spacing=2))
+        self.setFocusProxy(self.tabs)
+
+    def _history(self, text: str, name: str, action: QAction, keys: str) -> QPushButton:
+        """Undo and redo as actions of the whole page: one history for every edit of the form."""
+        action.setShortcut(QKeySequence(keys))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self.addAction(action)
+        made = button(text, name, action.trigger, role="quiet")
+        made.setEnabled(action.isEnabled())
+        action.enabledChanged.connect(made.setEnabled)
+        action.changed.connect(lambda: made.setToolTip(f"{action.text()} ({keys})"))
+        return made
+
+    def _menu_button(self) -> QPushButton:
+        made = named(QPushButton(self.tr("Open")), "form_open_menu")
+        menu = QMenu(made)
+        for name, text, act in (
+            ("form_new", self.tr("New form"), lambda: self.when_safe(self.presenter.new_form)),
+            ("form_open", self.tr("Open a form file…"), self.ask_open),
+            ("form_tickets", self.tr("Example: support tickets"), lambda: self.open_example("tickets")),
+            ("form_contradictions", self.tr("Example: contract clauses"), lambda: self.open_example("contradictions")),
+            ("form_save_as", self.tr("Save as…"), self.ask_save),
+        ):
+            action = menu.addAction(text)
+            action.setObjectName(name)
+            action.triggered.connect(lambda _checked=False, act=act: act())
+        made.setMenu(menu)
+        return made
+
+    def _shortcut(self, keys: QKeySequence, on: Callable[[], object]) -> None:
+        action = QAction(self)
+        action.setShortcut(keys)
+        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        action.triggered.connect(lambda _checked=False: on())
+        self.addAction(action)
+
+    def _connect(self) -> None:
+        presenter, document = self.presenter, self.presenter.document
+        self.name_edit.textEdited.connect(document.set_name)
+        document.changed.connect(self._show_form)
+        document.origin_changed.connect(self._show_origin)
+        presenter.form_failed.connect(self._message.say)
+        presenter.problems_changed.connect(self._show_readiness)
+        presenter.table.changed.connect(self._show_readiness)
+        presenter.row_changed.connect(lambda: self.preview.set_rows(presenter.row, presenter.table.sample_size))
+        presenter.preview_ready.connect(self._on_preview)
+        presenter.preview_failed.connect(self._on_preview_failed)
+        self.preview.read_requested.connect(self._read)
+        for part in (self.form_part, self.table_part, self.runs_part):
+            part.example_requested.connect(self.open_example)
+        self.form_part.open_requested.connect(self.ask_open)
+        self.table_part.open_requested.connect(self.ask_table)
+        self.runs_part.setup.method_edited.connect(document.set_method)
+        self.runs_part.setup.start_requested.connect(self.start_run)
+        self.runs.status_changed.connect(self._show_readiness)
+        self.form_part.list.current_changed.connect(self._follow_question)
+        self._engine.state_changed.connect(lambda _state: self._on_engine())
+
+    # ---- files
+    def open_example(self, name: str) -> None:
+        """A bundled example, after asking about unsaved edits."""
+        self.when_safe(lambda: self.presenter.open_example(name))
+
+    def ask_open(self) -> None:
+        """Choose a form file."""
+        self.when_safe(lambda: self._choose(self.tr("Open form"), self.tr("Forms (*.json)"), self.presenter.open_form))
+
+    def ask_table(self) -> None:
+        """Choose a table."""
+        kinds = self.tr("Tables (*.csv *.tsv *.txt);;All files (*)")
+        self._choose(self.tr("Open table"), kinds, self.presenter.table.open)
+
+    def save(self) -> None:
+        """Save where the form came from, or ask."""
+        path = self.presenter.document.path
+        if path is None:
+            self.ask_save()
+        else:
+            self.presenter.save_form(path)
+
+    def ask_save(self) -> None:
+        """Choose where to save."""
+        suggested = self.presenter.document.path or Path.home() / "form.json"
+        dialog = QFileDialog(self, self.tr("Save form"), str(suggested), self.tr("Forms (*.json)"))
+        dialog.setObjectName("save_dialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("json")
+        dialog.fileSelected.connect(lambda path: self.presenter.save_form(Path(path)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def when_safe(self, action: Callable[[], object]) -> None:
+        """Do it at once, or after the user has agreed to lose unsaved edits."""
+        if not self.presenter.document.dirty:
+            action()
+            return
+        box = QMessageBox(self)
+        box.setObjectName("unsaved_dialog")
+        box.setWindowTitle(self.tr("Unsaved edits"))
+        box.setText(self.tr("The form has edits that no file holds."))
+        box.setInformativeText(self.tr("Save them first, or go on without them?"))
+        save = box.addButton(self.tr("Save…"), QMessageBox.ButtonRole.AcceptRole)
+        discard = box.addButton(self.tr("Discard edits"), QMessageBox.ButtonRole.DestructiveRole)
+        discard.setObjectName("discard_confirm")
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(save)
+        save.clicked.connect(lambda _checked=False: self.save())
+        discard.clicked.connect(lambda _checked=False: action())
+        box.finished.connect(box.deleteLater)
+        box.open()
+
+    def _choose(self, title: str, kinds: str, use: Callable[[Path], object]) -> None:
+        dialog = QFileDialog(self, title, str(Path.home()), kinds)
+        dialog.setObjectName("open_dialog")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda path: use(Path(path)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    # ---- reads and runs
+    def start_run(self, concurrency: int) -> None:
+        """Begin a run of the form over the table."""
+        facts = self.presenter.table.facts
+        if facts is not None:
+            form, reading = self.presenter.document.form, self.presenter.table.overruled
+            self.runs.start(form, Path(facts.path), reading, concurrency)
+
+    def _read(self, row: int, question_id: str, joint: bool) -> None:
+        self.preview.set_busy(True)
+        self.presenter.preview(row, question_id, joint)
+
+    def _on_preview(self, facts: object) -> None:
+        self.preview.set_busy(False)
+        self.preview.show_preview(facts)  # type: ignore[arg-type]
+
+    def _on_preview_failed(self, text: str) -> None:
+        self.preview.set_busy(False)
+        self.preview.show_error(text)
+
+    # ---- showing
+    def _show_form(self) -> None:
+        form = self.presenter.document.form
+        if self.name_edit.text() != form.name:
+            self.name_edit.setText(form.name)
+        self.preview.set_questions([question.id for question in form.questions])
+        self.runs_part.setup.show_method(form.method)
+        self._show_origin()
+        self._show_readiness()
+
+    def _show_origin(self) -> None:
+        document = self.presenter.document
+        place = document.path.name if document.path is not None else self.tr("not saved to a file")
+        set_role(self._origin, "strong" if document.dirty else "muted")
+        self._origin.setText(self.tr("● edited · {place}").format(place=place) if document.dirty else place)
+        self._origin.setToolTip(str(document.path or ""))
+
+    def _show_readiness(self) -> None:
+        """What stands between now and a run, in the order of the steps."""
+        presenter, facts = self.presenter, self.presenter.table.facts
+        in_form = sum(1 for problem in presenter.problems if problem.field not in ("state", "group"))
+        in_table = sum(1 for problem in presenter.problems if problem.field in ("state", "group"))
+        in_table += bool(presenter.rendered[1] or presenter.table.fault)
+        self._mark(FORM, self.tr("1  Questions"), in_form)
+        self._mark(TABLE, self.tr("2  Table and text"), in_table if presenter.document.form.questions else 0)
+        reason = ""
+        if in_form:
+            reason = self.tr("The questions are not complete yet (step 1).")
+        elif facts is None:
+            reason = self.tr("No table is open (step 2).")
+        elif in_table:
+            reason = self.tr("The table or the row text needs mending (step 2).")
+        elif self._engine.client is None:
+            reason = self.tr("No engine is running. Start it on the Engine page.")
+        self.preview.set_ready(reason)
+        if not reason and not presenter.document.form.name.strip():
+            reason = self.tr("Give the form a name.")
+        if not reason and self.runs.busy:
+            reason = self.tr("A run is under way.")
+        self.runs_part.setup.show_summary(self._summary(), reason)
+
+    def _summary(self) -> str:
+        facts, questions = self.presenter.table.facts, self.presenter.document.form.questions
+        if facts is None or not questions or facts.count is None:
+            return ""
+        text = self.tr("{rows} rows × {questions} questions = {answers} answers")
+        total = facts.count * len(questions)
+        return text.format(rows=f"{facts.count:,}", questions=len(questions), answers=f"{total:,}")
+
+    def _mark(self, step: int, text: str, problems: int) -> None:
+        self.tabs.setTabText(step, f"{text}  ✕ {problems}" if problems else text)
+
+    def _follow_question(self, row: int) -> None:
+        questions = self.presenter.document.form.questions
+        if 0 <= row < len(questions):
+            self.preview.choose_question(questions[row].id)
+
+    def _on_engine(self) -> None:
+        self.runs_part.set_engine_ready(self._engine.client is not None and bool(self._engine.url))
+        self._show_readiness()

@@ -1,0 +1,308 @@
+"""Last part of the Decisions page: begin a run, watch it, look at what came out, export it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QMessageBox, QScrollArea, QSplitter, QStackedWidget, QTabWidget, QWidget
+
+from app.models.results_runs import RunsModel
+from app.notify import NotificationSink
+from app.presenters.run import RunPresenter
+from app.presenters.run_results import AnswerDetail, QuestionOutcome, ResultsPresenter
+from app.widgets.decisions.export_dialog import ExportDialog
+from app.widgets.decisions.parts import EmptyState, card, named, vbox
+from app.widgets.decisions.results_view import ResultsView
+from app.widgets.decisions.run_header import RunControls, RunHeader
+from app.widgets.decisions.run_list import RunList
+from app.widgets.decisions.run_setup import RunSetup
+from app.widgets.decisions.run_summary import QuestionSummary, RunSummary
+from engine.domain.run import Progress, RunInfo, Totals
+
+
+class RunsPart(QWidget):
+    """Left the new run and the stored ones, right the run that is open.
+
+    Signals:
+        example_requested(str): open a bundled example.
+    """
+
+    example_requested = Signal(str)
+
+    def __init__(
+        self, runs: RunPresenter, results: ResultsPresenter, notifier: NotificationSink, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("runs_part")
+        self._runs, self._results, self._notifier = runs, results, notifier
+        self._engine_ready = False
+        self.setup = RunSetup()
+        self.runs_model = RunsModel(self)
+        self.list = RunList(self.runs_model)
+        self.header = RunHeader()
+        self.summary = RunSummary()
+        self.answers = ResultsView(results.model)
+        self._stack = QStackedWidget()
+        self._build()
+        self._connect()
+
+    def set_engine_ready(self, ready: bool) -> None:
+        """Whether an engine answers; a run can be resumed only then."""
+        self._engine_ready = ready
+        self._show_controls()
+
+    # ---- building
+    def _build(self) -> None:
+        left = QWidget()
+        left.setLayout(vbox(card(vbox(self.setup)), self.list, spacing=14))
+        left.setMinimumWidth(250)
+        tabs = named(QTabWidget(), "run_tabs")
+        tabs.setDocumentMode(True)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        holder = QWidget()
+        box = vbox(self.summary)
+        box.setContentsMargins(0, 12, 8, 8)
+        holder.setLayout(box)
+        scroll.setWidget(holder)
+        tabs.addTab(self._padded(self.answers), self.tr("Answers"))
+        tabs.addTab(scroll, self.tr("Summary"))
+        opened = QWidget()
+        opened.setLayout(vbox(self.header, tabs, spacing=10))
+        self._stack.addWidget(self._make_empty())
+        self._stack.addWidget(opened)
+        splitter = named(QSplitter(), "runs_splitter")
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(16)
+        splitter.addWidget(left)
+        splitter.addWidget(self._stack)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([290, 700])
+        outer = vbox(splitter)
+        outer.setContentsMargins(16, 12, 16, 12)
+        self.setLayout(outer)
+        self.tabs = tabs
+
+    def _padded(self, widget: QWidget) -> QWidget:
+        holder = QWidget()
+        box = vbox(widget)
+        box.setContentsMargins(0, 12, 0, 0)
+        holder.setLayout(box)
+        return holder
+
+    def _make_empty(self) -> EmptyState:
+        empty = EmptyState(
+            "run_empty",
+            self.tr("Choose a run, or start one"),
+            self.tr(
+                "A run asks every question about every row. Each answer is stored the moment it is there: pause it, "
+                "close the program, or lose the engine, and it goes on where it stopped."
+            ),
+            [("tickets", self.tr("Open the tickets example"))],
+        )
+        empty.chosen.connect(self.example_requested)
+        return empty
+
+    def _connect(self) -> None:
+        runs, results = self._runs, self._results
+        runs.runs_changed.connect(self._show_runs)
+        runs.status_changed.connect(self._show_status)
+        runs.started.connect(self._on_started)
+        runs.ended.connect(self._on_ended)
+        runs.failed.connect(self._notifier.error)
+        runs.noted.connect(self._notifier.info)
+        results.opened.connect(self._on_opened)
+        results.counted.connect(self.answers.show_count)
+        results.outcome_changed.connect(self._show_outcome)
+        results.detail_ready.connect(self._show_detail)
+        results.exported.connect(self._on_exported)
+        results.failed.connect(self._notifier.error)
+        self.list.opened.connect(self._open)
+        self.list.delete_requested.connect(self._ask_delete)
+        self.answers.browse_changed.connect(results.browse)
+        self.answers.answer_chosen.connect(results.choose)
+        self.header.pause_requested.connect(runs.pause)
+        self.header.cancel_requested.connect(runs.cancel)
+        self.header.resume_requested.connect(self._resume)
+        self.header.export_requested.connect(self._ask_export)
+        self.header.delete_requested.connect(lambda: self._ask_delete(results.run_id))
+
+    # ---- runs
+    def _open(self, run_id: str) -> None:
+        if run_id != self._results.run_id:
+            self._results.open(run_id)
+
+    def _resume(self) -> None:
+        self._runs.resume(self._results.run_id, self.setup.concurrency.value())
+
+    def _on_started(self, run_id: str) -> None:
+        self._wanted = run_id
+        if run_id != self._results.run_id:
+            self._results.open(run_id)
+
+    def _on_ended(self, run_id: str, how: str) -> None:
+        run = self._runs.info(run_id)
+        name = run.name if run is not None else run_id
+        if how == "finished":
+            self._notifier.success(self.tr("{name}: every row is answered.").format(name=name))
+        self._results.follow(False)
+        if run_id and run_id == self._results.run_id:
+            self._results.open(run_id)
+
+    def _show_runs(self) -> None:
+        self.runs_model.show_runs(self._runs.runs)
+        if self._results.run_id:
+            self.list.select(self._results.run_id)
+        self._show_controls()
+
+    def _show_status(self) -> None:
+        status = self._runs.status
+        if status.run and status.run == self._results.run_id:
+            self._results.follow(status.phase in ("running", "stopping"))
+            if status.progress is not None:
+                self._show_progress(status.progress)
+        self._show_controls()
+
+    def _show_progress(self, progress: Progress) -> None:
+        if progress.totals.answers or not progress.done:
+            self.header.show_progress(progress)
+
+    def _show_controls(self) -> None:
+        run = self._runs.info(self._results.run_id)
+        status = self._runs.status
+        ours = bool(status.run) and status.run == self._results.run_id
+        self.header.show_controls(self._own_controls() if ours else self._stored_controls(run))
+
+    def _own_controls(self) -> RunControls:
+        status = self._runs.status
+        match status.phase:
+            case "running":
+                return RunControls(pause=True, cancel=True)
+            case "paused":
+                if status.reason:
+                    back = (
+                        self.tr("The engine is back: resume to go on.")
+                        if self._engine_ready
+                        else self.tr("Start the engine again, then resume. Every answer so far is stored.")
+                    )
+                    return RunControls(
+                        resume=self._engine_ready, cancel=True, export=True, notice=f"{status.reason}. {back}", bad=True
+                    )
+                return RunControls(resume=True, cancel=True, export=True, notice=self.tr("Paused."))
+            case "stopping":
+                return RunControls(notice=self.tr("Stopping; what is under way is finished first."))
+        return RunControls(notice=self.tr("Starting …"))
+
+    def _stored_controls(self, run: RunInfo | None) -> RunControls:
+        if run is None:
+            return RunControls()
+        if run.state == "finished":
+            return RunControls(export=True, delete=True)
+        if run.state in ("running", "paused"):
+            return RunControls(export=True, notice=self.tr("Another process works on this run."))
+        left = run.rows * len(run.question_ids) - run.done
+        if not self._engine_ready:
+            notice = self.tr("Unfinished: {n} answers to go. Start an engine to resume.").format(n=f"{left:,}")
+        elif self._runs.busy:
+            notice = self.tr("Unfinished: {n} answers to go. Another run is under way.").format(n=f"{left:,}")
+        else:
+            notice = self.tr("Unfinished: {n} answers to go.").format(n=f"{left:,}")
+        possible = self._engine_ready and not self._runs.busy
+        return RunControls(resume=possible, export=True, delete=True, notice=notice)
+
+    # ---- the run that is open
+    def _on_opened(self, info: RunInfo | None) -> None:
+        self._stack.setCurrentIndex(0 if info is None else 1)
+        if info is None:
+            return
+        self.header.show_run(info)
+        totals = [info.totals.get(question, Totals()) for question in info.question_ids]
+        added = Totals(
+            sum(each.ok for each in totals),
+            sum(each.unreadable for each in totals),
+            sum(each.error for each in totals),
+            sum(each.skipped for each in totals),
+        )
+        self.header.show_progress(Progress(info.done, info.rows * len(info.question_ids), 0.0, None, added))
+        self.answers.set_questions(info.question_ids)
+        self.summary.show_questions([])
+        self.list.select(info.id)
+        self._show_status()
+
+    def _show_outcome(self, outcomes: list[QuestionOutcome]) -> None:
+        self.summary.show_questions(
+            [
+                QuestionSummary(
+                    outcome.question,
+                    outcome.totals,
+                    outcome.histogram,
+                    outcome.low,
+                    outcome.high,
+                    outcome.named,
+                    tuple((self._metric(name), self._value(value, why)) for name, value, why in outcome.metrics),
+                )
+                for outcome in outcomes
+            ]
+        )
+
+    def _metric(self, name: str) -> str:
+        names = {
+            "auc": self.tr("AUC"),
+            "brier": self.tr("Brier score"),
+            "accuracy": self.tr("Accuracy"),
+            "largest_class": self.tr("Share of the largest class"),
+            "spearman": self.tr("Spearman correlation"),
+            "mae": self.tr("Mean absolute error"),
+        }
+        return names.get(name, name)
+
+    @staticmethod
+    def _value(value: float | None, why_not: str) -> str:
+        return why_not or "–" if value is None else f"{value:.3f}"
+
+    def _show_detail(self, detail: AnswerDetail) -> None:
+        self.answers.show_answer(detail.question, detail.reading, detail.row, detail.cells)
+
+    # ---- export and delete
+    def _ask_export(self) -> None:
+        run = self._runs.info(self._results.run_id)
+        table = Path(run.table_path) if run is not None else Path()
+        folder = table.parent if table.parent.is_dir() and not self._bundled(table) else Path.home()
+        name = f"{table.stem or 'answers'}-{self._results.run_id}.csv"
+        dialog = ExportDialog(folder / name, self)
+        dialog.chosen.connect(self._results.export)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @staticmethod
+    def _bundled(table: Path) -> bool:
+        return "examples" in table.parts[-3:-1]
+
+    def _on_exported(self, summary: object) -> None:
+        rows, path = getattr(summary, "rows", 0), getattr(summary, "path", "")
+        text = self.tr("Exported {rows} rows to {path}").format(rows=f"{rows:,}", path=path)
+        unanswered = getattr(summary, "unanswered", 0)
+        note = self.tr("%n row(s) not answered yet: their answers are empty.", "", unanswered) if unanswered else ""
+        self._notifier.success(text, note)
+
+    def _ask_delete(self, run_id: str) -> None:
+        run = self._runs.info(run_id)
+        if run is None:
+            return
+        box = QMessageBox(self)
+        box.setObjectName("delete_dialog")
+        box.setWindowTitle(self.tr("Delete run"))
+        box.setText(self.tr("Delete “{name}” with its {n} answers?").format(name=run.name, n=f"{run.done:,}"))
+        box.setInformativeText(self.tr("This cannot be undone. The table and the form stay."))
+        confirm = box.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
+        confirm.setObjectName("delete_confirm")
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        confirm.clicked.connect(lambda _checked=False: self._delete(run_id))
+        box.finished.connect(box.deleteLater)
+        box.open()
+
+    def _delete(self, run_id: str) -> None:
+        if run_id == self._results.run_id:
+            self._results.open("")
+        self._runs.delete(run_id)

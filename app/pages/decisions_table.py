@@ -1,0 +1,92 @@
+"""Second part of the Decisions page: the table, and the text that is made of each of its rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from app.presenters.decisions import DecisionsPresenter
+from app.widgets.decisions.parts import hbox, label, named, vbox
+from app.widgets.decisions.question_editor import ColumnBox
+from app.widgets.decisions.state_editor import StateEditor
+from app.widgets.decisions.table_picker import MappingBar, TablePicker
+from engine.batch.template import column_reference
+
+
+class TablePart(QWidget):
+    """The table above, the row text below.
+
+    Signals:
+        open_requested(): choose a file; example_requested(str).
+    """
+
+    open_requested = Signal()
+    example_requested = Signal(str)
+
+    def __init__(self, presenter: DecisionsPresenter, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("table_part")
+        self._presenter = presenter
+        self.picker = TablePicker()
+        self.mapping = MappingBar()
+        self.state = StateEditor()
+        self.group = ColumnBox("form_group", self.tr("Group column"))
+        self._build()
+        self._connect()
+        self._show_form()
+
+    def _build(self) -> None:
+        title = label(self.tr("Group by"), "muted")
+        title.setBuddy(self.group)
+        hint = label(
+            self.tr("optional: unreadable answers are counted for each value of this column"), "muted", wrap=True
+        )
+        upper, lower = QWidget(), QWidget()
+        upper.setLayout(vbox(self.picker))
+        lower.setLayout(vbox(self.mapping, self.state, hbox(title, self.group, hint), spacing=10))
+        self.group.setMinimumWidth(160)
+        splitter = named(QSplitter(Qt.Orientation.Vertical), "table_splitter")
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(12)
+        splitter.addWidget(upper)
+        splitter.addWidget(lower)
+        splitter.setSizes([300, 320])
+        box = vbox(splitter)
+        box.setContentsMargins(16, 12, 16, 12)
+        self.setLayout(box)
+
+    def _connect(self) -> None:
+        presenter, table, document = self._presenter, self._presenter.table, self._presenter.document
+        self.picker.open_requested.connect(self.open_requested)
+        self.picker.example_requested.connect(self.example_requested)
+        self.picker.dropped.connect(lambda path: table.open(Path(path)))
+        self.picker.format_overruled.connect(table.overrule)
+        self.mapping.accepted.connect(presenter.apply_mapping)
+        self.state.edited.connect(document.set_state)
+        self.state.row_wanted.connect(presenter.show_row)
+        self.group.column_edited.connect(document.set_group)
+        document.changed.connect(self._show_form)
+        table.changed.connect(self._show_table)
+        table.failed.connect(self.picker.show_error)
+        presenter.row_changed.connect(self._show_row)
+        presenter.mapping_changed.connect(lambda missing: self.mapping.offer(missing, table.columns))
+
+    def _show_form(self) -> None:
+        form = self._presenter.document.form
+        self.state.show_template(form.state)
+        self.group.show_column(form.group or "")
+
+    def _show_table(self) -> None:
+        table = self._presenter.table
+        self.picker.show_error(table.fault)
+        self.picker.show_table(table.facts)
+        columns = [(name, f"{{{{ {column_reference(name)} }}}}") for name in table.columns]
+        self.state.set_columns(columns)
+        self.group.set_columns(table.columns)
+
+    def _show_row(self) -> None:
+        presenter = self._presenter
+        self.state.set_row(presenter.row, presenter.table.sample_size)
+        self.state.show_rendered(*presenter.rendered)

@@ -1,0 +1,334 @@
+"""The results of one run: its answers in any order, a page at a time, what came out of it, and its export."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.models.results import PAGE, AnswerRow, ResultsModel
+from app.tasks import spawn
+from app.widgets.decisions.export_dialog import ExportChoice
+from engine import paths
+from engine.batch.prepare import form_of
+from engine.domain.form import Form
+from engine.domain.question import Question
+from engine.domain.reading import Reading
+from engine.domain.run import RunInfo, Totals
+from engine.errors import EngineError
+from engine.store.run_browse import Browse, RunBrowser, StoredAnswer
+from engine.store.runs import run_path
+
+if TYPE_CHECKING:
+    from engine.batch.export import ExportSummary
+
+REFRESH_MS = 1000  # while a run is under way
+TEXT_LIMIT = 200  # characters of a row's cells in the table
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOutcome:
+    """What came out of one question.
+
+    Attributes:
+        histogram: counts of the values in equal parts of ``low`` to ``high``; empty for a choice.
+        named: how often each option was given, for a choice.
+        metrics: (name, value or None, why there is none) against the gold column.
+    """
+
+    question: Question
+    totals: Totals
+    histogram: tuple[int, ...] = ()
+    low: float = 0.0
+    high: float = 1.0
+    named: tuple[tuple[str, int], ...] = ()
+    metrics: tuple[tuple[str, float | None, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDetail:
+    """One answer with everything about it."""
+
+    question: Question
+    reading: Reading
+    row: int
+    cells: tuple[tuple[str, str], ...]
+
+
+class ResultsPresenter(QObject):
+    """Reads the file of the open run, in threads, and never writes it.
+
+    Signals:
+        opened(object): another run is open (``RunInfo``), or None.
+        counted(int): so many answers pass the filter.
+        outcome_changed(list): ``QuestionOutcome`` for each question.
+        detail_ready(object): ``AnswerDetail`` of the chosen answer.
+        exported(object): ``ExportSummary``.
+        failed(str, str): what went wrong and what to do.
+    """
+
+    opened = Signal(object)
+    counted = Signal(int)
+    outcome_changed = Signal(list)
+    detail_ready = Signal(object)
+    exported = Signal(object)
+    failed = Signal(str, str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.model = ResultsModel(self)
+        self.model.page_wanted.connect(lambda number: spawn(self, self._fetch(number), "fetch answers"))
+        self.form: Form | None = None
+        self.run_id = ""
+        self._browser: RunBrowser | None = None
+        self._browse = Browse()
+        self._keys: array[int] = array("q")
+        self._serial = 0
+        self._metrics: dict[str, tuple[tuple[str, float | None, str], ...]] = {}
+        self._refreshing = False
+        self._timer = QTimer(self)
+        self._timer.setObjectName("results refresh")
+        self._timer.setInterval(REFRESH_MS)
+        self._timer.timeout.connect(self.refresh)
+
+    def open(self, run_id: str) -> None:
+        """Show another run; the empty id closes."""
+        spawn(self, self.load(run_id), "open run")
+
+    def follow(self, running: bool) -> None:
+        """Whether answers still arrive: then the table is brought up to date every second."""
+        if running:
+            self._timer.start()
+        elif self._timer.isActive():
+            self._timer.stop()
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Bring table and outcome up to date, unless that is being done already."""
+        if self._browser is not None and not self._refreshing:
+            spawn(self, self._refresh(), "refresh results")
+
+    def browse(self, question: int | None, status: str | None, sort: str, descending: bool) -> None:
+        """Filter and order anew."""
+        self._browse = Browse(question, status, sort, descending)  # type: ignore[arg-type]  # from our own combo boxes
+        spawn(self, self._order(), "order answers")
+
+    def choose(self, line: int) -> None:
+        """Fetch the answer in this line of the table with everything about it."""
+        if 0 <= line < len(self._keys):
+            spawn(self, self._choose(self._keys[line]), "fetch answer")
+
+    def export(self, choice: ExportChoice) -> None:
+        spawn(self, self._export(choice), "export")
+
+    async def load(self, run_id: str) -> None:
+        """Open a run and read its outcome."""
+        self._serial += 1
+        serial = self._serial
+        await self._close()
+        if not run_id:
+            self.opened.emit(None)
+            return
+        try:
+            browser, form, info = await asyncio.to_thread(_open, run_path(paths.runs_dir(), run_id))
+        except EngineError as error:
+            self.failed.emit(error.message, error.remedy)
+            self.opened.emit(None)
+            return
+        if serial != self._serial:
+            await asyncio.to_thread(browser.close)
+            return
+        self._browser, self.form, self.run_id, self._browse = browser, form, run_id, Browse()
+        self.opened.emit(info)
+        await self._order()
+        await self.load_outcome()
+        await self.measure()
+
+    async def measure(self) -> None:
+        """Compare with the gold columns; reads the whole run, so only at its beginning and its end."""
+        browser, form = self._browser, self.form
+        if browser is None or form is None or not any(question.gold for question in form.questions):
+            return
+        metrics = await self._ask(browser, lambda: _measure(browser))
+        if metrics is not None:
+            self._metrics = metrics
+            await self.load_outcome()
+
+    async def load_outcome(self) -> None:
+        """Counts and pictures of every question."""
+        browser, form = self._browser, self.form
+        if browser is None or form is None:
+            return
+        outcomes = await self._ask(browser, lambda: _outcomes(browser, form, self._metrics))
+        if outcomes is not None:
+            self.outcome_changed.emit(outcomes)
+
+    async def close_down(self) -> None:
+        self._timer.stop()
+        self._serial += 1
+        await self._close()
+
+    # ---- private
+    async def _ask[T](self, browser: RunBrowser, question: Callable[[], T]) -> T | None:
+        """Ask the file in a thread. None when it cannot answer, or when another run has been opened meanwhile."""
+        try:
+            answer = await asyncio.to_thread(question)
+        except EngineError as error:
+            if browser is self._browser:
+                self.failed.emit(error.message, error.remedy)
+            return None
+        return answer if browser is self._browser else None
+
+    async def _close(self) -> None:
+        browser, self._browser = self._browser, None
+        self.form, self.run_id, self._metrics = None, "", {}
+        self._keys = array("q")
+        self.model.reset(0)
+        if browser is not None:
+            await asyncio.to_thread(browser.close)
+
+    async def _order(self) -> None:
+        browser, browse = self._browser, self._browse
+        if browser is None:
+            return
+        keys = await self._ask(browser, lambda: browser.keys(browse))
+        if keys is not None and browse is self._browse:
+            self._keys = keys
+            self.model.reset(len(keys))
+            self.counted.emit(len(keys))
+
+    async def _refresh(self) -> None:
+        browser, browse, old = self._browser, self._browse, self._keys
+        if browser is None:
+            return
+        self._refreshing = True
+        try:
+            changed = await self._ask(browser, lambda: _changed(browser, browse, old))
+            if changed is not None and browse is self._browse and old is self._keys and changed[1] >= 0:
+                self._keys, first = changed
+                keys = self._keys
+                self.model.change(len(keys), first)
+                self.counted.emit(len(keys))
+                await self.load_outcome()
+        finally:
+            self._refreshing = False
+
+    async def _fetch(self, number: int) -> None:
+        browser = self._browser
+        if browser is None:
+            return
+        here = slice(number * PAGE, (number + 1) * PAGE)
+        wanted = self._keys[here]
+        answers = await self._ask(browser, lambda: browser.answers(wanted))
+        if answers is None:
+            return
+        if self._keys[here] == wanted:
+            self.model.put_page(number, [_row_of(answer) for answer in answers])
+        else:  # the order changed on the way
+            self.model.forget(number)
+
+    async def _choose(self, key: int) -> None:
+        browser, form = self._browser, self.form
+        if browser is None or form is None:
+            return
+        answers = await self._ask(browser, lambda: browser.answers([key]))
+        if answers:
+            answer = answers[0]
+            cells = tuple(zip(browser.spec.columns, answer.cells, strict=True))
+            detail = AnswerDetail(form.questions[answer.question], answer.reading, answer.row, cells)
+            self.detail_ready.emit(detail)
+
+    async def _export(self, choice: ExportChoice) -> None:
+        browser = self._browser
+        if browser is None:
+            return
+        try:
+            self.exported.emit(await asyncio.to_thread(_export, browser.path, choice))
+        except EngineError as error:
+            self.failed.emit(error.message, error.remedy)
+
+
+def _open(path: Path) -> tuple[RunBrowser, Form, RunInfo]:
+    browser = RunBrowser(path)
+    try:
+        return browser, form_of(browser), browser.info()
+    except BaseException:
+        browser.close()
+        raise
+
+
+def _outcomes(
+    browser: RunBrowser, form: Form, metrics: dict[str, tuple[tuple[str, float | None, str], ...]]
+) -> list[QuestionOutcome]:
+    totals = browser.totals()
+    found = []
+    for place, question in enumerate(form.questions):
+        counts, measured = totals[question.id], metrics.get(question.id, ())
+        if question.type == "choice":
+            by_name = browser.value_counts(place)
+            named = tuple((answer, by_name.get(answer, 0)) for answer in question.answers)
+            found.append(QuestionOutcome(question, counts, named=named, metrics=measured))
+        else:
+            high = 1.0 if question.type == "noul" else float(len(question.answers) - 1)
+            bins = browser.histogram(place, 0.0, high)
+            found.append(QuestionOutcome(question, counts, bins, 0.0, high, metrics=measured))
+    return found
+
+
+def _measure(browser: RunBrowser) -> dict[str, tuple[tuple[str, float | None, str], ...]]:
+    from engine.batch.analysis.summary import summarise  # numpy, only when there is something to measure
+
+    return {
+        summary.question_id: tuple((metric.name, metric.value, metric.why_not) for metric in summary.metrics)
+        for summary in summarise(browser)
+    }
+
+
+def _export(path: Path, choice: ExportChoice) -> ExportSummary:
+    from engine.batch.export import export_csv
+
+    return export_csv(path, choice.path, overwrite=choice.overwrite, raw=choice.raw, bom=choice.bom)
+
+
+def _changed(browser: RunBrowser, browse: Browse, old: array[int]) -> tuple[array[int], int]:
+    """The keys now, and the first line that differs; -1 when none does."""
+    keys = browser.keys(browse)
+    if keys == old:
+        return keys, -1
+    low, high = 0, min(len(keys), len(old))
+    while low < high:  # the longest common beginning: all lines before ``low`` are equal
+        middle = (low + high + 1) // 2
+        if keys[low:middle] == old[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return keys, low
+
+
+def _row_of(answer: StoredAnswer) -> AnswerRow:
+    reading = answer.reading
+    value = "" if reading.value is None else reading.value
+    return AnswerRow(
+        row=answer.row,
+        question=answer.question,
+        question_id=reading.question_id,
+        status=reading.status,
+        value=value if isinstance(value, str) else f"{value:.3f}",
+        shares=reading.shares,
+        mass=_number(reading.label_mass),
+        entropy=_number(reading.entropy),
+        text=_line(answer.cells),
+    )
+
+
+def _line(cells: Sequence[str]) -> str:
+    return " · ".join(cell for cell in cells if cell)[:TEXT_LIMIT].replace("\n", " ")
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
