@@ -71,6 +71,10 @@ class ChatPage(QWidget):
         fallback = self.tr("The engine does not answer: restart it on the Engine page")
         self.composer.set_ready(state.ready, texts.get(state.phase, fallback))
 
+    def set_system_prompt(self, text: str) -> None:
+        """Instructions for the conversation; they count from the next message on."""
+        self._system.setPlainText(text)
+
     def show_hint(self, text: str) -> None:
         """One line below the composer."""
         self._hint.setText(text or self._usual_hint())

@@ -86,6 +86,7 @@ class ChatPresenter(QObject):
         self.turns.append(turn)
         self.asked.emit(text)
         self._task = spawn(self, self._answer(client, turn), "chat answer")
+        self._task.add_done_callback(lambda task: self._on_ended(task, turn))
         self.answering_changed.emit(True)
         return True
 
@@ -149,9 +150,16 @@ class ChatPresenter(QObject):
         except EngineError as error:
             turn.state = "failed"
             self.failed.emit(error.message, error.remedy)
-        finally:
-            self._task = None
-            self.answering_changed.emit(False)
+
+    def _on_ended(self, task: asyncio.Task[None], turn: Turn) -> None:
+        self._task = None
+        if turn.state == "answering":  # cancelled before it could begin, or a fault of ours
+            turn.state = "stopped" if task.cancelled() else "failed"
+            if task.cancelled():
+                self.finished.emit(self._stats(turn, 0.0, None), True)
+            else:
+                self.failed.emit(self.tr("The answer broke off inside the program."), "")
+        self.answering_changed.emit(False)
 
     def _take(self, event: ChatEvent, turn: Turn, reader: CanvasReader | None) -> None:
         match event:

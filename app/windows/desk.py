@@ -61,8 +61,12 @@ class Desk(QObject):
     async def run(self) -> int:
         """Shows the window and returns when it has been closed and nothing of ours runs any more."""
         self.window.show()
-        await self._done.wait()
+        await self.run_until_closed()
         return 0
+
+    async def run_until_closed(self) -> None:
+        """Returns when the window is closed and nothing of ours runs any more."""
+        await self._done.wait()
 
     def raise_window(self) -> None:
         """Another start of the program asked for this window."""

@@ -58,7 +58,7 @@ class MainWindow(QMainWindow):
         self._pages[name] = page
         page.setObjectName(page.objectName() or f"page.{name}")
         if shown:
-            self.stack.setCurrentIndex(index)
+            self.show_page(name)
 
     def page(self, name: str) -> QWidget:
         return self._pages[name]

@@ -1,0 +1,93 @@
+"""Background work: kept, named, reported, cancelled with its owner; one sink for everything that goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+
+import pytest
+from desk_driver import expect, within
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.models.notice import Notice
+from app.notify import NotificationSink
+from app.tasks import cancel_all, spawn
+from engine.errors import InputError
+
+
+async def forever() -> None:
+    await asyncio.Event().wait()
+
+
+async def fail(error: Exception) -> None:
+    await asyncio.sleep(0)
+    raise error
+
+
+async def test_an_error_goes_to_its_handler(qapp: QApplication) -> None:
+    owner, errors = QObject(), []
+    task = spawn(owner, fail(ValueError("x")), "t", errors.append)
+    await asyncio.wait({task})
+    await asyncio.sleep(0)
+    assert [str(error) for error in errors] == ["x"]
+    assert task.get_name() == "t"
+
+
+async def test_a_task_ends_with_its_owner(qapp: QApplication) -> None:
+    owner = QObject()
+    task = spawn(owner, forever(), "t")
+    await asyncio.sleep(0)
+    owner.deleteLater()
+    with pytest.raises(asyncio.CancelledError):
+        await within(task)
+
+
+async def test_all_tasks_of_an_owner_can_be_ended(qapp: QApplication) -> None:
+    owner = QObject()
+    tasks = [spawn(owner, forever(), f"t{number}") for number in range(3)]
+    await cancel_all(owner)
+    assert all(task.cancelled() for task in tasks)
+
+
+async def test_an_error_without_a_handler_reaches_the_sink(qapp: QApplication) -> None:
+    sink = NotificationSink()
+    loop = asyncio.get_running_loop()
+    sink.install(loop)
+    try:
+        told = expect(sink.noticed.connect)
+        owner = QObject()
+        spawn(owner, fail(InputError("table.empty", "{path} is empty", remedy="choose another", path="a.csv")), "t")
+        (notice,) = await within(told)
+        assert (notice.text, notice.remedy) == ("a.csv is empty", "choose another")
+        told = expect(sink.noticed.connect)
+        spawn(owner, fail(RuntimeError("inner words")), "t")
+        (notice,) = await within(told)
+        assert "inner words" not in notice.text
+        assert "inner words" in notice.details
+        assert notice.remedy
+    finally:
+        loop.set_exception_handler(None)
+        sink.uninstall()
+
+
+async def test_the_hooks_of_python_threads_and_slots_reach_the_sink(qapp: QApplication) -> None:
+    sink = NotificationSink()
+    kept = sys.excepthook, sys.unraisablehook, threading.excepthook
+    sink.install()
+    try:
+        told = expect(sink.noticed.connect)
+        thread = threading.Thread(target=lambda: 1 / 0)
+        thread.start()
+        (notice,) = await within(told)
+        thread.join()
+        assert isinstance(notice, Notice)
+        assert "ZeroDivisionError" in notice.text
+        told = expect(sink.noticed.connect)
+        QTimer.singleShot(0, lambda: [][1])
+        (notice,) = await within(told)
+        assert "IndexError" in notice.text
+    finally:
+        sink.uninstall()
+        sys.excepthook, sys.unraisablehook, threading.excepthook = kept

@@ -1,0 +1,105 @@
+"""The engine's life as the window shows it, with the real embedded engine."""
+
+from __future__ import annotations
+
+from desk_driver import expect, kill_engine, living_children, until_phase, within
+from PySide6.QtWidgets import QLabel
+
+from app.pages.engine import EnginePage
+from app.presenters.engine import EngineChoice, EnginePresenter
+from app.windows.desk import Desk
+
+
+def page_of(desk: Desk) -> EnginePage:
+    page = desk.window.page("engine")
+    assert isinstance(page, EnginePage)
+    return page
+
+
+def text_of(desk: Desk, name: str) -> str:
+    label = desk.window.findChild(QLabel, name)
+    assert label is not None
+    return label.text()
+
+
+async def test_the_page_says_what_runs_where_and_since_when(desk: Desk) -> None:
+    page, engine = page_of(desk), desk.engine
+    assert engine is not None
+    desk.window.show_page("engine")
+    assert page.facts.value("url") == engine.url
+    assert page.facts.value("pid") == str(engine.state.pid)
+    assert page.facts.value("model") == engine.state.model
+    assert page.facts.value("since")
+    assert not page.start.isEnabled()
+    assert page.stop.isEnabled()
+    memory = await engine.memory()
+    assert memory is not None
+    assert memory > 10 * 2**20
+    assert engine.state.url in await engine.log_tail()
+
+
+async def test_a_killed_engine_is_noticed_and_restarted(desk: Desk) -> None:
+    page, engine = page_of(desk), desk.engine
+    assert engine is not None
+    url = engine.url
+    kill_engine(desk)
+    await until_phase(engine, "lost")
+    assert engine.client is None
+    assert "does not answer" in text_of(desk, "status.engine")
+    assert any(notice.level == "error" and notice.remedy for notice in desk.window.notices.notices())
+    assert not desk.chat_page.composer.send.isEnabled()
+    assert page.restart.isEnabled()
+    page.restart.click()
+    await until_phase(engine, "ready")
+    assert engine.url == url
+    assert "ready" in text_of(desk, "status.engine")
+    assert engine.client is not None
+    assert await engine.client.health()
+
+
+async def test_stop_and_start(desk: Desk) -> None:
+    page, engine = page_of(desk), desk.engine
+    assert engine is not None
+    page.stop.click()
+    await until_phase(engine, "stopped")
+    assert living_children() == []
+    assert not desk.window.banner.isVisible()
+    page.start.click()
+    await until_phase(engine, "ready")
+
+
+async def test_an_address_where_nobody_answers_is_an_error_with_a_remedy(desk: Desk) -> None:
+    engine = desk.engine
+    assert engine is not None
+    page_of(desk).choice_made.emit(EngineChoice("url", "http://127.0.0.1:9"))
+    await until_phase(engine, "failed")
+    assert "127.0.0.1:9" in engine.state.message
+    assert text_of(desk, "engine.why")
+    assert living_children() == []
+    page_of(desk).choice_made.emit(EngineChoice())
+    await until_phase(engine, "ready")
+
+
+async def test_a_server_at_an_address_answers_and_is_never_stopped(desk: Desk) -> None:
+    assert desk.engine is not None
+    other = EnginePresenter(EngineChoice("url", desk.engine.url, desk.engine.api_key))
+    await other.start_now()
+    assert other.state.ready
+    assert other.state.pid is None
+    assert other.live is None
+    await other.close_down()
+    assert other.state.phase == "stopped"
+    assert desk.engine.client is not None
+    assert await desk.engine.client.health()
+
+
+async def test_starting_twice_makes_one_engine(desk: Desk) -> None:
+    assert desk.engine is not None
+    await desk.engine.stop_now()
+    ready = expect(desk.engine.ready.connect)
+    desk.engine.start()
+    desk.engine.start()
+    await within(ready)
+    await desk.engine.start_now()
+    servers = [child for child in living_children() if "serve" in child.cmdline()]
+    assert len(servers) == 1

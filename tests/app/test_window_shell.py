@@ -1,0 +1,192 @@
+"""The window around the pages: keyboard, names for everything, closing, second start."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from desk_driver import close, expect, living_children, load, make_desk, within
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QScrollBar,
+    QTabBar,
+    QTextEdit,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from app.models.notice import Notice
+from app.single_instance import SingleInstance
+from app.theme import apply_theme
+from app.windows.desk import Desk
+from app.windows.main_window import PAGES, MainWindow
+
+INTERACTIVE = (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QTabBar,
+    QTextEdit,
+)
+
+
+def interactive(root: QWidget) -> list[QWidget]:
+    """Widgets that a user can act on; not the inner parts that Qt's own widgets are made of."""
+    inner = ("qt_", "ScrollLeftButton", "ScrollRightButton")
+    return [
+        widget
+        for widget in root.findChildren(QWidget)
+        if isinstance(widget, INTERACTIVE)
+        and not isinstance(widget, QScrollBar)
+        and not widget.objectName().startswith(inner)
+        and not any(isinstance(above, QAbstractSpinBox | QComboBox | QTabBar) for above in ancestors(widget))
+        and type(widget).__name__ not in ("QTableCornerButton", "QHeaderView")
+    ]
+
+
+def ancestors(widget: QWidget) -> Iterator[QWidget]:
+    while (widget := widget.parentWidget()) is not None:
+        yield widget
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "decisions"])
+async def test_everything_that_can_be_used_has_a_name(desk: Desk, page: str) -> None:
+    found = [*interactive(desk.window.page(page)), *interactive(desk.window.rail)]
+    assert found
+    nameless = [
+        f"{type(widget).__name__} {widget.objectName()!r} in {widget.parentWidget().objectName()!r}"
+        for widget in found
+        if not widget.objectName() or not widget.accessibleName()
+    ]
+    assert nameless == []
+
+
+async def test_the_keyboard_reaches_every_page(desk: Desk, qtbot: QtBot) -> None:
+    for number, page in enumerate(PAGES, start=1):
+        qtbot.keyClick(desk.window, getattr(Qt.Key, f"Key_{number}"), Qt.KeyboardModifier.ControlModifier)
+        assert desk.window.current_page == page
+        assert desk.window.page(page).isVisible()
+    qtbot.keyClick(desk.window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert focused.objectName() == "composer.text"
+
+
+async def test_the_toy_is_named_while_it_answers(desk: Desk) -> None:
+    assert desk.window.banner.isVisible()
+    assert "not DiffusionGemma 26B" in desk.window.banner.accessibleName()
+
+
+async def test_closing_stops_the_engine_and_leaves_nothing(qapp: QApplication, qtbot: QtBot, desk_home: Path) -> None:
+    desk = make_desk(qapp, desk_home)
+    await load(desk)
+    assert desk.engine is not None
+    assert desk.engine.state.pid is not None
+    assert psutil.pid_exists(desk.engine.state.pid)
+    assert desk.chat is not None
+    assert desk.chat.send("Tell me a long story.")
+    await close(desk)
+    assert living_children() == []
+    assert [path.name for path in (desk_home / "run").iterdir()] == []
+    assert not desk.window.isVisible()
+    desk.window.deleteLater()
+
+
+async def test_closing_while_the_engine_starts(qapp: QApplication, qtbot: QtBot, desk_home: Path) -> None:
+    desk = make_desk(qapp, desk_home)
+    loaded = expect(desk.loaded.connect)
+    desk.window.show()
+    await within(loaded)
+    assert desk.engine is not None
+    await within(expect(desk.engine.state_changed.connect, lambda state: state.phase == "starting"))
+    await close(desk)
+    assert living_children() == []
+    desk.window.deleteLater()
+
+
+async def test_size_and_page_are_remembered(qapp: QApplication, qtbot: QtBot, desk_home: Path) -> None:
+    path = str(desk_home / "window.ini")
+    first = MainWindow(QSettings(path, QSettings.Format.IniFormat))
+    qtbot.addWidget(first)
+    first.show()
+    first.resize(1000, 700)
+    first.show_page("engine")
+    first.finish()
+    second = MainWindow(QSettings(path, QSettings.Format.IniFormat))
+    qtbot.addWidget(second)
+    assert (second.width(), second.height()) == (1000, 700)
+    assert second.current_page == "engine"
+
+
+async def test_a_second_start_raises_the_first_window(qapp: QApplication, desk_home: Path) -> None:
+    first, second = SingleInstance(desk_home), SingleInstance(desk_home)
+    assert first.acquire()
+    raised = expect(first.raise_requested.connect)
+    assert not second.acquire()
+    assert second.raise_other()
+    await within(raised)
+    first.release()
+    assert second.acquire()
+    second.release()
+
+
+def test_notices_stay_until_closed_and_are_not_repeated(qtbot: QtBot, desk_home: Path) -> None:
+    window = MainWindow(QSettings(str(desk_home / "w.ini"), QSettings.Format.IniFormat))
+    qtbot.addWidget(window)
+    for text in ("one", "two", "two", "three", "four"):
+        window.notices.show_notice(Notice("error", text, "do this"))
+    assert [notice.text for notice in window.notices.notices()] == ["two", "three", "four"]
+    nameless = [widget for widget in interactive(window.notices) if not widget.accessibleName()]
+    assert nameless == []
+
+
+def test_the_first_paint_brings_no_engine_library(root: Path, tmp_path: Path) -> None:
+    """The real start, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "app"],
+        cwd=root,
+        env={**os.environ, "DIFFUSION_DESK_BENCH": "first-paint", "DIFFUSION_DESK_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["modules"] == []
+    assert told["first_paint_ms"] > 0
+
+
+def test_before_the_first_paint_only_qt_is_imported(root: Path) -> None:
+    heavy = ("aiohttp", "pydantic", "tokenizers", "numpy", "markdown_it", "pygments", "jinja2", "huggingface_hub")
+    script = f"import sys, app.bootstrap; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_both_themes_apply_to_a_living_window(qapp: QApplication, qtbot: QtBot, desk_home: Path) -> None:
+    window = MainWindow(QSettings(str(desk_home / "w.ini"), QSettings.Format.IniFormat))
+    qtbot.addWidget(window)
+    window.show()
+    for theme in ("dark", "light"):
+        tokens = apply_theme(qapp, theme)
+        assert tokens.name == theme
+        assert window.grab().toImage().pixelColor(5, 300).name() == tokens.rail
