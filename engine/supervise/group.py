@@ -56,6 +56,7 @@ class EngineGroup:
         self._pid_path = pid_path
         self.record = record
         self.log_path = log_path
+        self._log_inode = log_path.stat().st_ino  # another start with the same log path renames ours
 
     @classmethod
     def launch(
@@ -129,7 +130,7 @@ class EngineGroup:
 
     def log_tail(self, lines: int = 15) -> str:
         """The last lines of this start's log."""
-        return tail(self.log_path, lines)
+        return tail(self.log_path, lines, inode=self._log_inode)
 
     async def stop(self, *, grace_s: float = 10.0, kill_s: float = 5.0) -> StopOutcome:
         """End the whole group: TERM, up to ``grace_s`` seconds, KILL, up to ``kill_s``, then look who is left."""

@@ -20,13 +20,26 @@ def rotate(path: Path, kept: int = KEPT) -> None:
             os.replace(older, path.with_name(f"{path.name}.{number}"))
 
 
-def tail(path: Path, lines: int) -> str:
-    """The last lines of a log, of at most its last 64 KiB; empty when there is none."""
+def tail(path: Path, lines: int, *, inode: int | None = None) -> str:
+    """The last lines of a log, of at most its last 64 KiB; empty when there is none.
+
+    Args:
+        inode: of the very file that is meant, should it have been rotated meanwhile.
+    """
     try:
-        with path.open("rb") as file:
+        with _current(path, inode).open("rb") as file:
             file.seek(0, os.SEEK_END)
             file.seek(max(0, file.tell() - TAIL_BYTES))
             text = file.read().decode("utf-8", "replace")
     except OSError:
         return ""
     return "\n".join(text.splitlines()[-lines:])
+
+
+def _current(path: Path, inode: int | None) -> Path:
+    if inode is not None:
+        for name in (path, *(path.with_name(f"{path.name}.{number}") for number in range(1, KEPT + 1))):
+            with suppress(FileNotFoundError):
+                if name.stat().st_ino == inode:
+                    return name
+    return path

@@ -128,6 +128,17 @@ async def test_output_goes_to_a_rotated_log(tmp_path: Path) -> None:
     ]
 
 
+async def test_a_group_knows_its_log_after_another_start(tmp_path: Path) -> None:
+    first = launch(tmp_path)
+    answer(first.record.port)
+    second = launch(tmp_path, "die")
+    assert await second.wait() == 3
+    assert second.log_tail(1) == "no such weights"
+    assert "modes: []" in first.log_tail(5)
+    await first.stop()
+    await second.stop()
+
+
 async def test_a_program_that_does_not_exist_says_so_in_the_log(tmp_path: Path) -> None:
     group = EngineGroup.launch(["/nowhere/engine"], log_path=tmp_path / "e.log", pid_dir=tmp_path)
     assert await group.wait() == 127
