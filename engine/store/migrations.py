@@ -100,7 +100,8 @@ def migrate(connection: sqlite3.Connection, schema: Schema, path: Path) -> None:
         connection.execute(f"PRAGMA application_id = {schema.application_id:d}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite itself rolls back when the disk is full
+            connection.execute("ROLLBACK")
         raise
 
 
