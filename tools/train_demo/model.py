@@ -182,17 +182,18 @@ def encode(model: DiffusionGemmaForBlockDiffusion, prompt_ids: Tensor) -> tuple[
     distance = position[:, None] - position[None, :]
     full = distance >= 0
     near = full & (distance < config.sliding_window)
+    kind = model.lm_head.weight.dtype
     masks = {
-        "full_attention": torch.where(full, 0.0, MASKED)[None, None],
-        "sliding_attention": torch.where(near, 0.0, MASKED)[None, None],
+        "full_attention": torch.where(full, 0.0, MASKED)[None, None].to(kind),
+        "sliding_attention": torch.where(near, 0.0, MASKED)[None, None].to(kind),
     }
     prefix = Prefix(config.num_hidden_layers)
     hidden = model.model.encoder.language_model(
         input_ids=prompt_ids, attention_mask=masks, position_ids=position[None], past_key_values=prefix
     ).last_hidden_state
     kept: list[Tensor] = []
-    for kind, layer in zip(config.layer_types, prefix.layers):
-        if kind == "sliding_attention":  # all that the decoder may see
+    for layer_type, layer in zip(config.layer_types, prefix.layers):
+        if layer_type == "sliding_attention":  # all that the decoder may see
             kept += [layer.keys[:, :, -(config.sliding_window - 1) :], layer.values[:, :, -(config.sliding_window - 1) :]]
         else:
             kept += [layer.keys, layer.values]
@@ -226,8 +227,8 @@ def denoise(
         layer.keys = prefix[2 * i].expand(batch, -1, -1, -1)
         layer.values = prefix[2 * i + 1].expand(batch, -1, -1, -1)
     scale = decoder.embed_tokens.embed_scale
-    soft = torch.matmul(previous, decoder.embed_tokens.weight.to(previous.dtype)) * scale
-    hidden = decoder.self_conditioning(decoder.embed_tokens(canvas_ids), soft)
+    soft = torch.matmul(previous.to(decoder.embed_tokens.weight.dtype), decoder.embed_tokens.weight) * scale
+    hidden = decoder.self_conditioning(decoder.embed_tokens(canvas_ids), soft.to(decoder.embed_tokens.weight.dtype))
     position = torch.arange(length, device=canvas_ids.device)[None] + prompt_length[:, None]
     rope = {kind: decoder.rotary_emb(hidden, position, kind) for kind in decoder.unique_layer_types}
     for kind, layer in zip(config.layer_types, decoder.layers):

@@ -87,8 +87,8 @@ DESCRIBED = {"sports": "games, players and results", "weather": "rain, sun and t
              "health": "doctors, illness and medicine", "traffic": "roads, trains and planes"}  # fmt: skip
 
 
-def news(r: Random) -> Read:
-    """A short report and its topic."""
+def news(r: Random, easy: float = 0.0) -> Read:
+    """A short report and its topic; the easy question has two options."""
     topic = r.choice(list(NEWS))
     lines = [line.strip() for line in NEWS[topic].split("|")]
     text = " ".join(f"The {line}." for line in r.sample(lines, r.randint(1, 3)))
@@ -98,7 +98,7 @@ def news(r: Random) -> Read:
     if r.random() < 0.3:
         asked = topic if r.random() < 0.5 else other(r, list(NEWS), topic)
         return read(state, [noul(f"Is the {r.choice(('text', 'report'))} about {asked}?", asked == topic)], "topic")
-    shown = [topic, *r.sample([t for t in NEWS if t != topic], r.randint(1, 6))]
+    shown = [topic, *r.sample([t for t in NEWS if t != topic], 1 if r.random() < easy else r.randint(1, 6))]
     described = r.random() < 0.4
     options = [(name, DESCRIBED[name] if described else "") for name in shown]
     asked_how = r.choice(("What is the topic?", "What is the text about?", "Which section does it belong to?", "Choose the topic."))
@@ -141,3 +141,31 @@ def mention(r: Random) -> Read:
     asked = r.choice(chosen) if r.random() < 0.5 else words.plain(r.choice(pool))
     instructions = r.choice(("Does the text mention {x}?", "Is {x} mentioned?", "Does the list contain {x}?", "Does {x} occur?"))
     return read(text, [noul(instructions.format(x=asked), asked in chosen)], "mention")
+
+
+def values(r: Random) -> Read:
+    """Two short phrases with a value each, and whether the values are the same: the core of comparing clauses."""
+    kind = r.choice(list(words.KINDS))
+    first = words.KINDS[kind](r)
+    same = r.random() < 0.5
+    second = first if same else words.different(r, kind, first)
+    thing = words.plain(r.choice(words.THINGS))
+    lead = r.choice(("", f"the {thing}: ", f"{words.company(r)}: "))
+    a, b = lead + first.text(r), lead + second.text(r)
+    form = r.choice(("A: {a}\nB: {b}", "{a}\n{b}", "First: {a}\nSecond: {b}", "1. {a}\n2. {b}"))
+    if r.random() < 0.5:
+        return read(form.format(a=a, b=b), [noul(r.choice(EQUAL), same)], "values")
+    return read(form.format(a=a, b=b), [noul(r.choice(UNEQUAL), not same)], "values")
+
+
+EQUAL = ["Are they the same?", "Is it the same value?", "Do both lines say the same?", "Are the two equal?", "Do A and B agree?"]
+UNEQUAL = ["Are they different?", "Do they differ?", "Do they conflict?", "Is there a difference?", "Do they contradict each other?"]
+
+
+def match(r: Random) -> Read:
+    """Which of several options stands in the text: the core of choosing."""
+    pool = r.choice((words.THINGS, words.PLACES, words.CITIES, words.COUNTRIES, words.LANGUAGES, SUBJECTS, words.COMPANY_FIRST))
+    options = [words.plain(word) for word in r.sample(pool, r.randint(2, 6))]
+    text = r.choice(("We talked about {x}.", "It is about {x}.", "{x}", "They asked for {x} today.", "Please bring {x}.")).format(x=options[0])
+    asked = r.choice(("Which one is it?", "Which option is named?", "What is the text about?", "Choose the one that occurs."))
+    return read(text, [choice(r, asked, [(option, "") for option in options], 0)], "match")

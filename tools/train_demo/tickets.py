@@ -116,12 +116,12 @@ ABOUT = ["Is the message about {t}?", "Is this about {t}?", "Does the ticket con
 MENTION = ["Does the text mention a {x}?", "Is a {x} mentioned?", "Does the message talk about a {x}?", "Does the word {x} occur?"]
 
 
-def ask_team(r: Random, ticket: Ticket) -> Asked:
-    """Which of 2 to 7 teams."""
+def ask_team(r: Random, ticket: Ticket, easy: bool = False) -> Asked:
+    """Which of 2 to 7 teams; the easy question has 2 or 3."""
     others = [t for t in vocabulary.TOPICS if t != ticket.topic]
     if r.random() < 0.5:
         others = [t for t in CORE if t != ticket.topic]
-    chosen = [ticket.topic, *r.sample(others, min(len(others), r.randint(1, 6)))]
+    chosen = [ticket.topic, *r.sample(others, r.randint(1, 2) if easy else min(len(others), r.randint(1, 6)))]
     described = r.random() < 0.6
     options = []
     for topic in chosen:
@@ -150,10 +150,10 @@ def ask_urgency(r: Random, ticket: Ticket) -> Asked:
     return score(r.choice(URGENT), levels, right)
 
 
-def ask(r: Random, ticket: Ticket, what: str) -> Asked:
+def ask(r: Random, ticket: Ticket, what: str, easy: bool = False) -> Asked:
     """One question of the named sort."""
     if what == "team":
-        return ask_team(r, ticket)
+        return ask_team(r, ticket, easy)
     if what == "urgency":
         return ask_urgency(r, ticket)
     if what == "refund":
@@ -179,12 +179,12 @@ def ask(r: Random, ticket: Ticket, what: str) -> Asked:
 WEIGHTS = {"team": 30, "urgency": 25, "refund": 22, "today": 4, "emergency": 3, "angry": 3, "mood": 3, "about": 5, "mention": 5}
 
 
-def triage(r: Random) -> Read:
-    """A ticket with one question."""
+def triage(r: Random, easy: float = 0.0, what: str | None = None) -> Read:
+    """A ticket with one question: ``what`` of ``WEIGHTS``, or a random one."""
     ticket = draw(r)
-    what = r.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+    what = what or r.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
     skill = what if what in ("team", "urgency", "refund") else "ticket-other"
-    return read(state_of(r, ticket), [ask(r, ticket, what)], skill)
+    return read(state_of(r, ticket), [ask(r, ticket, what, r.random() < easy)], skill)
 
 
 def triage_joint(r: Random) -> Read:

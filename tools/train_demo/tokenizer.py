@@ -7,7 +7,9 @@ label one token, alone ("yes") and after a number and a colon ("3: yes" is "3", 
 from __future__ import annotations
 
 import json
+import math
 import string
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -45,9 +47,8 @@ def build(texts: Iterable[str], tokens: int) -> Tokenizer:
     """Learns a vocabulary of at most ``tokens`` tokens from ``texts``."""
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
     tokenizer.normalizer = normalizers.Replace(" ", "▁")
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(
-        Regex(r"▁?[A-Za-z]+|▁?\d|▁?[^A-Za-z\d\n▁]|▁|\n"), behavior="isolated"
-    )
+    split = pre_tokenizers.Split(Regex(r"▁?[A-Za-z]+|▁?\d|▁?[^A-Za-z\d\n▁]|▁|\n"), behavior="isolated")
+    tokenizer.pre_tokenizer = split
     tokenizer.decoder = decoders.Sequence(
         [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
     )
@@ -57,13 +58,18 @@ def build(texts: Iterable[str], tokens: int) -> Tokenizer:
         initial_alphabet=[*map(chr, range(33, 127)), "▁", "\n"],
         show_progress=False,
     )
-    tokenizer.train_from_iterator(_with_labels(texts), trainer)
+    tokenizer.train_from_iterator(_damped(texts, split), trainer)
     return tokenizer
 
 
-def _with_labels(texts: Iterable[str]) -> Iterator[str]:
-    """The texts, and the words of the protocol so often that each becomes one token."""
-    yield from texts
+def _damped(texts: Iterable[str], split: pre_tokenizers.Split) -> Iterator[str]:
+    """Each word as often as the square root of its count, so that rare words get tokens too; then the protocol's words."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(piece for piece, _ in split.pre_tokenize_str(text.replace(" ", "▁")))
+    for word, count in sorted(counts.items()):
+        if count > 1:
+            yield from [word.replace("▁", " ")] * math.isqrt(count)
     words = " ".join([*LABELS, "thought", "user", "model", "system"])
     for _ in range(20_000):
         yield words

@@ -1,0 +1,64 @@
+"""Which skills are trained how often, and a few words of noise on the labels."""
+
+from __future__ import annotations
+
+from tools.train_demo import chat, clauses, texts, tickets
+from tools.train_demo.sample import Chat, Random, Read, Sample, Weighted, read, with_label_noise
+
+LABEL_NOISE = 0.02
+SHARES = Weighted(
+    {"contradiction": 38, "ticket": 22, "joint": 8, "sentiment": 3, "topic": 3, "record": 3, "mention": 3, "values": 2,
+     "match": 1, "chat": 17}
+)  # fmt: skip
+# At the start: comparing and matching in their plainest form, until the circuits for them exist.
+FIRST_SHARES = Weighted(
+    {"contradiction": 40, "ticket": 16, "sentiment": 2, "topic": 6, "record": 5, "mention": 7, "values": 10, "match": 8, "chat": 6}
+)
+
+
+def draw(r: Random, easy: float = 0.0, skill: str | None = None, label_noise: float = LABEL_NOISE) -> Sample:
+    """A random training sample.
+
+    Args:
+        easy: the share of simple samples, 1 at the start of training and 0 later.
+        skill: one of ``SHARES``; None draws one.
+        label_noise: probability that an answer is replaced by a wrong one.
+    """
+    skill = skill or (FIRST_SHARES if r.random() < easy else SHARES).draw(r)
+    if skill == "chat":
+        return chat.chat(r)
+    if skill == "contradiction":
+        sample = clauses.contradiction(r, easy)
+    elif skill == "ticket":
+        sample = tickets.triage(r, easy)
+    elif skill == "topic":
+        sample = texts.news(r, easy)
+    else:
+        sample = _READS[skill](r)
+    return with_label_noise(r, sample, label_noise)
+
+
+def _joint(r: Random) -> Read:
+    if r.random() < 0.75:
+        return tickets.triage_joint(r)
+    pair = clauses.draw_pair(r)
+    state = r.choice(clauses.STATE_FORMS).format(a=pair.first, b=pair.second)
+    return read(state, [clauses.questions_about(r, pair) for _ in range(r.randint(2, 3))], "joint")
+
+
+_READS = {
+    "joint": _joint,
+    "sentiment": texts.review,
+    "record": texts.record,
+    "mention": texts.mention,
+    "values": texts.values,
+    "match": texts.match,
+}
+
+
+def text_of(sample: Sample) -> str:
+    """All words of a sample, to learn a vocabulary from."""
+    if isinstance(sample, Chat):
+        return "\n".join([*(content for _, content in sample.messages), sample.answer])
+    names = [part for q in sample.questions for part in (q.instructions, *q.answers)]
+    return "\n".join([sample.state, *names])
