@@ -20,7 +20,7 @@ START_S = 2.0
 QUESTION = Noul("late", "Is the parcel late?")
 
 
-async def measure() -> BenchResult:
+async def measure(reads: int = READS, chats: int = CHATS) -> BenchResult:
     """Reads one after the other, one draw each; then short chats, one after the other.
 
     Raises:
@@ -35,17 +35,17 @@ async def measure() -> BenchResult:
             reader = await Reader.open(client, [QUESTION], Method(draws=1))
             for length in PROMPTS:
                 state = await _state_of(client, length)
-                figures[f"read_{length}_tokens"] = Figure(middle(await _reads(reader, state)), "ms")
-            figures["canvas"] = Figure(middle([await _canvas_seconds(client) for _ in range(CHATS)]), "s")
+                figures[f"read_{length}_tokens"] = Figure(middle(await _reads(reader, state, reads)), "ms")
+            figures["canvas"] = Figure(middle([await _canvas_seconds(client) for _ in range(chats)]), "s")
     finally:
         await engine.stop()
     return BenchResult("engine", figures)
 
 
-async def _reads(reader: Reader, state: str) -> list[float]:
+async def _reads(reader: Reader, state: str, count: int) -> list[float]:
     """Milliseconds of each read; the state differs by its end, so no answer can be remembered."""
     took = []
-    for number in range(READS):
+    for number in range(count):
         began = time.perf_counter()
         await reader.read(f"{state} {number}", row_key=str(number))
         took.append((time.perf_counter() - began) * 1000)

@@ -46,21 +46,24 @@ FORM = {
 TEXT = "The parcel was sent on Monday and has not arrived yet."
 
 
-async def measure() -> BenchResult:
-    """Requests a second of both, and the middle of the ratios of ``ROUNDS`` rounds, after one that warms both.
+async def measure(rows: int = ROWS, rounds: int = ROUNDS) -> BenchResult:
+    """Requests a second of both, and the middle of the ratios of some rounds, after one that warms both.
+
+    Args:
+        rows: of the table that is read in each round.
 
     Raises:
         UserError: a run did not answer every row.
     """
     with tempfile.TemporaryDirectory(prefix="desk") as folder:
         home = Path(folder)
-        await asyncio.to_thread(_write_input, home)
+        await asyncio.to_thread(_write_input, home, rows)
         prepared = await asyncio.to_thread(prepare, home / "form.json", home / "table.csv", engine="stand-in")
         async with _stand_in(home) as url:
             requests = _requests(prepared)
             ours, bare = [], []
-            for number in range(ROUNDS + 1):
-                bare.append(await _bare_rate(url, requests))
+            for number in range(rounds + 1):
+                bare.append(await _bare_rate(url, requests, rows))
                 ours.append(await _our_rate(url, prepared, home / f"runs{number}"))
     ratios = [our / their for our, their in zip(ours, bare, strict=True)]
     return BenchResult(
@@ -73,12 +76,12 @@ async def measure() -> BenchResult:
     )
 
 
-def _write_input(home: Path) -> None:
+def _write_input(home: Path, rows: int) -> None:
     (home / "form.json").write_text(json.dumps(FORM), encoding="utf-8")
     with (home / "table.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["number", "text"])
-        writer.writerows([number, TEXT] for number in range(ROWS))
+        writer.writerows([number, TEXT] for number in range(rows))
 
 
 @asynccontextmanager
@@ -118,9 +121,9 @@ def _requests(prepared: PreparedRun) -> list[tuple[str, Any]]:
     return [(path, json.loads(request.body())) for path, request in sent.items()]
 
 
-async def _bare_rate(url: str, requests: Sequence[tuple[str, Any]]) -> float:
+async def _bare_rate(url: str, requests: Sequence[tuple[str, Any]], count: int) -> float:
     """Requests a second of a loop that posts JSON and reads JSON, and does nothing with it."""
-    rows = iter(range(ROWS))
+    rows = iter(range(count))
 
     async def ask() -> None:
         for _ in rows:
@@ -134,7 +137,7 @@ async def _bare_rate(url: str, requests: Sequence[tuple[str, Any]]) -> float:
         async with asyncio.TaskGroup() as tasks:
             for _ in range(WIDTH):
                 tasks.create_task(ask())
-        return ROWS * len(requests) / (time.perf_counter() - began)
+        return count * len(requests) / (time.perf_counter() - began)
 
 
 async def _our_rate(url: str, prepared: PreparedRun, folder: Path) -> float:
@@ -146,6 +149,7 @@ async def _our_rate(url: str, prepared: PreparedRun, folder: Path) -> float:
             began = time.perf_counter()
             result = await run(store, reader, concurrency=WIDTH)
             seconds = time.perf_counter() - began
-    if result.totals["late"].ok != ROWS:
-        raise UserError("bench.rows", "{ok} of {rows} rows were read", ok=result.totals["late"].ok, rows=ROWS)
-    return ROWS * REQUESTS_A_ROW / seconds
+    answered = result.totals["late"].ok
+    if answered != store.rows:
+        raise UserError("bench.rows", "{ok} of {rows} rows were read", ok=answered, rows=store.rows)
+    return answered * REQUESTS_A_ROW / seconds

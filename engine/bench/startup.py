@@ -18,14 +18,14 @@ RSS_MB = 200.0
 TIMEOUT_S = 60.0
 
 
-async def measure() -> BenchResult:
-    """Open and close the real window ``RUNS`` times, offscreen, in a data folder of its own.
+async def measure(runs: int = RUNS) -> BenchResult:
+    """Open and close the real window some times, offscreen, in a data folder of its own.
 
     Raises:
         UserError: the window did not come up.
     """
     await paint_once()
-    looks = [await paint_once() for _ in range(RUNS)]
+    looks = [await paint_once() for _ in range(runs)]
     heavy = sorted({module for look in looks for module in look["modules"]})
     return BenchResult(
         "startup",
