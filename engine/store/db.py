@@ -7,12 +7,12 @@ The writer runs each function inside ``BEGIN IMMEDIATE ... COMMIT`` in the order
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ def damaged(path: Path, detail: str) -> UserError:
     )
 
 
-@contextmanager
+@contextlib.contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into ours."""
     try:
@@ -178,6 +178,11 @@ class Database:
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             job()
+        # At rest the file is one file: nothing beside it to copy, and readers need not write. It stays a write-ahead
+        # log while somebody else has it open.
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
 
 

@@ -92,6 +92,26 @@ def test_the_journal_is_a_write_ahead_log_and_readers_see_a_commit_at_once(path:
     database.close()
 
 
+def test_at_rest_the_file_is_alone_and_readers_leave_nothing_beside_it(path: Path) -> None:
+    database = Database(path, NOTES)
+    database.write(add("kept"))
+    with closing(connect_readonly(path, NOTES)) as watcher:
+        database.close()  # while it is watched
+        assert watcher.execute("SELECT text FROM note").fetchall() == [("kept",)]
+    Database(path, NOTES).close()
+    assert texts(path) == ["kept"]
+    assert [each.name for each in path.parent.iterdir()] == ["notes.sqlite"]
+
+
+def test_a_watcher_from_before_sees_what_a_later_writer_commits(path: Path) -> None:
+    with closing(connect_readonly(path, NOTES)) as watcher:
+        assert watcher.execute("SELECT text FROM note").fetchall() == []
+        database = Database(path, NOTES)
+        database.write(add("new"))
+        assert watcher.execute("SELECT text FROM note").fetchall() == [("new",)]
+        database.close()
+
+
 def test_a_full_database_is_a_user_error_and_keeps_what_was_written(path: Path) -> None:
     database = Database(path, NOTES)
     database.write(add("kept"))
@@ -112,9 +132,9 @@ def test_a_full_database_is_a_user_error_and_keeps_what_was_written(path: Path) 
 
 
 def test_a_lock_held_by_another_process_is_reported(path: Path) -> None:
+    database = Database(path, NOTES)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        database = Database(path, NOTES)
         database._connection.execute("PRAGMA busy_timeout = 1")
         with pytest.raises(UserError, match="locked") as caught:
             database.write(add("x"))
