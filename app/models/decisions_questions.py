@@ -83,7 +83,7 @@ class QuestionsModel(QAbstractListModel):
         kinds = {"noul": self.tr("yes or no"), "choice": self.tr("choice"), "score": self.tr("score")}
         text = f"{row + 1}: {question.id}, {kinds[question.type]}, {question.instructions}"
         count = self._problems.get(row, 0)
-        return f"{text}, {self.tr('%n problem(s)', '', count)}" if count else text
+        return f"{text}, {self.tr('problems: {n}').format(n=count)}" if count else text
 
     def _refresh(self) -> None:
         rows = self._document.form.questions

@@ -77,7 +77,7 @@ class DecisionsPage(QWidget):
     def _build(self) -> None:
         bar = QFrame()
         bar.setObjectName("form_bar")
-        self.name_edit.setMaximumWidth(360)
+        self.name_edit.setFixedWidth(260)
         self.name_edit.setPlaceholderText(self.tr("Name of the form"))
         document = self.presenter.document
         self.undo = self._history(self.tr("Undo"), "form_undo", document.stack.createUndoAction(self), "Ctrl+Z")
@@ -97,6 +97,7 @@ class DecisionsPage(QWidget):
         ):
             self.tabs.addTab(part, text)
         self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
         message = hbox(self._message)
         message.setContentsMargins(16, 0, 16, 0)
         self.setLayout(vbox(bar, message, self.tabs, spacing=2))
@@ -110,7 +111,7 @@ class DecisionsPage(QWidget):
         made = button(text, name, action.trigger, role="quiet")
         made.setEnabled(action.isEnabled())
         action.enabledChanged.connect(made.setEnabled)
-        action.changed.connect(lambda: made.setToolTip(f"{action.text()} ({keys})"))
+        made.setToolTip(f"{text} ({keys})")
         return made
 
     def _menu_button(self) -> QPushButton:
@@ -262,7 +263,7 @@ class DecisionsPage(QWidget):
         in_form = sum(1 for problem in presenter.problems if problem.field not in ("state", "group"))
         in_table = sum(1 for problem in presenter.problems if problem.field in ("state", "group"))
         in_table += bool(presenter.rendered[1] or presenter.table.fault)
-        self._mark(FORM, self.tr("1  Questions"), in_form)
+        self._mark(FORM, self.tr("1  Questions"), in_form if presenter.document.form.questions else 0)
         self._mark(TABLE, self.tr("2  Table and text"), in_table if presenter.document.form.questions else 0)
         reason = ""
         if in_form:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.models.decisions_questions import QuestionsModel
 from app.presenters.decisions import DecisionsPresenter
-from app.widgets.decisions.parts import EmptyState, named, vbox
+from app.theme import set_role
+from app.widgets.decisions.parts import EmptyState, bare_splitter, vbox
 from app.widgets.decisions.question_editor import QuestionEditor
 from app.widgets.decisions.question_list import QuestionList
 
@@ -59,13 +60,10 @@ class FormPart(QWidget):
         left = QWidget()
         left.setLayout(vbox(self.list))
         left.setMinimumWidth(220)
-        splitter = named(QSplitter(), "form_splitter")
-        splitter.setChildrenCollapsible(False)
+        splitter = bare_splitter("form_splitter", left, self.editor, sizes=(280, 640))
         splitter.setHandleWidth(1)
-        splitter.addWidget(left)
-        splitter.addWidget(self.editor)
         splitter.setStretchFactor(1, 1)
-        splitter.setSizes([280, 640])
+        set_role(splitter, "")
         left_layout = left.layout()
         if left_layout is not None:
             left_layout.setContentsMargins(16, 12, 12, 12)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QMessageBox, QScrollArea, QSplitter, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QMessageBox, QScrollArea, QStackedWidget, QTabWidget, QWidget
 
 from app.models.results_runs import RunsModel
 from app.notify import NotificationSink
 from app.presenters.run import RunPresenter
 from app.presenters.run_results import AnswerDetail, QuestionOutcome, ResultsPresenter
 from app.widgets.decisions.export_dialog import ExportDialog
-from app.widgets.decisions.parts import EmptyState, card, named, vbox
+from app.widgets.decisions.parts import EmptyState, bare_splitter, card, counted, named, vbox
 from app.widgets.decisions.results_view import ResultsView
 from app.widgets.decisions.run_header import RunControls, RunHeader
 from app.widgets.decisions.run_list import RunList
@@ -55,16 +55,19 @@ class RunsPart(QWidget):
     # ---- building
     def _build(self) -> None:
         left = QWidget()
-        left.setLayout(vbox(card(vbox(self.setup)), self.list, spacing=14))
+        box = vbox(card(vbox(self.setup)), spacing=14)
+        box.addWidget(self.list, 1)
+        left.setLayout(box)
         left.setMinimumWidth(250)
         tabs = named(QTabWidget(), "run_tabs")
         tabs.setDocumentMode(True)
+        tabs.tabBar().setDrawBase(False)
         scroll = QScrollArea()
         scroll.setWidgetResizable(True)
         holder = QWidget()
-        box = vbox(self.summary)
-        box.setContentsMargins(0, 12, 8, 8)
-        holder.setLayout(box)
+        inner = vbox(self.summary)
+        inner.setContentsMargins(0, 12, 8, 8)
+        holder.setLayout(inner)
         scroll.setWidget(holder)
         tabs.addTab(self._padded(self.answers), self.tr("Answers"))
         tabs.addTab(scroll, self.tr("Summary"))
@@ -72,13 +75,8 @@ class RunsPart(QWidget):
         opened.setLayout(vbox(self.header, tabs, spacing=10))
         self._stack.addWidget(self._make_empty())
         self._stack.addWidget(opened)
-        splitter = named(QSplitter(), "runs_splitter")
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(16)
-        splitter.addWidget(left)
-        splitter.addWidget(self._stack)
+        splitter = bare_splitter("runs_splitter", left, self._stack, sizes=(270, 720))
         splitter.setStretchFactor(1, 1)
-        splitter.setSizes([290, 700])
         outer = vbox(splitter)
         outer.setContentsMargins(16, 12, 16, 12)
         self.setLayout(outer)
@@ -283,7 +281,9 @@ class RunsPart(QWidget):
         rows, path = getattr(summary, "rows", 0), getattr(summary, "path", "")
         text = self.tr("Exported {rows} rows to {path}").format(rows=f"{rows:,}", path=path)
         unanswered = getattr(summary, "unanswered", 0)
-        note = self.tr("%n row(s) not answered yet: their answers are empty.", "", unanswered) if unanswered else ""
+        one = self.tr("{n} row is not answered yet: its answers are empty.")
+        many = self.tr("{n} rows are not answered yet: their answers are empty.")
+        note = counted(unanswered, one, many) if unanswered else ""
         self._notifier.success(text, note)
 
     def _ask_delete(self, run_id: str) -> None:

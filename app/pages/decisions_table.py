@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
 from app.presenters.decisions import DecisionsPresenter
-from app.widgets.decisions.parts import hbox, label, named, vbox
+from app.widgets.decisions.parts import bare_splitter, hbox, label, vbox
 from app.widgets.decisions.question_editor import ColumnBox
 from app.widgets.decisions.state_editor import StateEditor
 from app.widgets.decisions.table_picker import MappingBar, TablePicker
@@ -43,16 +43,13 @@ class TablePart(QWidget):
         hint = label(
             self.tr("optional: unreadable answers are counted for each value of this column"), "muted", wrap=True
         )
+        group = hbox(title, self.group, hint)
+        group.setStretchFactor(hint, 1)
         upper, lower = QWidget(), QWidget()
         upper.setLayout(vbox(self.picker))
-        lower.setLayout(vbox(self.mapping, self.state, hbox(title, self.group, hint), spacing=10))
-        self.group.setMinimumWidth(160)
-        splitter = named(QSplitter(Qt.Orientation.Vertical), "table_splitter")
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(12)
-        splitter.addWidget(upper)
-        splitter.addWidget(lower)
-        splitter.setSizes([300, 320])
+        lower.setLayout(vbox(self.mapping, self.state, group, spacing=10))
+        self.group.setFixedWidth(220)
+        splitter = bare_splitter("table_splitter", upper, lower, sizes=(300, 330), vertical=True)
         box = vbox(splitter)
         box.setContentsMargins(16, 12, 16, 12)
         self.setLayout(box)

@@ -74,7 +74,7 @@ class AnswerView(QWidget):
         self._show_numbers(reading, seconds)
 
     def _show_numbers(self, reading: Reading, seconds: float | None) -> None:
-        argmax = {None: "–", True: self.tr("yes"), False: self.tr("no")}[reading.argmax_is_label]
+        argmax = {None: "–", True: self.tr("an answer"), False: self.tr("not an answer")}[reading.argmax_is_label]
         texts = {
             "label_mass": _number(reading.label_mass),
             "argmax": argmax,
@@ -115,7 +115,7 @@ class AnswerView(QWidget):
             ("label_mass", self.tr("Label mass"), self.tr("Raw probability on the legal answers together")),
             (
                 "argmax",
-                self.tr("Likeliest token is an answer"),
+                self.tr("Top token"),
                 self.tr("Whether the top token of the slot is a label"),
             ),
             ("entropy", self.tr("Entropy"), self.tr("Of the label shares of the first draw; 0 is certain")),

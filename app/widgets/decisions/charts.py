@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.theme import Tokens, tokens_of
+from app.widgets.decisions.parts import fixed_font
 
 
 def percent(share: float) -> str:
@@ -79,9 +80,7 @@ class CanvasStrip(QWidget):
         self.setObjectName(name)
         self._tokens: tuple[str, ...] = ()
         self._slot = -1
-        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        fixed.setPointSizeF(self.font().pointSizeF() * 0.9)
-        self._cell_font = QFont(fixed)
+        self._cell_font = fixed_font(self, 0.9)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)

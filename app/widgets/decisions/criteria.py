@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
-from app.widgets.decisions.parts import FieldMessage, button, glyph_button, hbox, label, named, vbox
+from app.widgets.decisions.parts import FieldMessage, button, hbox, icon_button, label, named, vbox
 from engine.domain.question import MAX_LEVELS, MAX_OPTIONS, MIN_LEVELS, MIN_OPTIONS, Option
 
 
@@ -162,9 +162,9 @@ class _Row(QWidget):
         self.note.setPlaceholderText(texts.note_hint)
         self.note.textEdited.connect(lambda _text: self.edited.emit("note"))
         self.note.setVisible(described)
-        self._up = glyph_button("↑", f"{base}_up", f"{texts.up} {mark}", lambda: self.moved.emit(-1))
-        self._down = glyph_button("↓", f"{base}_down", f"{texts.down} {mark}", lambda: self.moved.emit(1))
-        self._drop = glyph_button("✕", f"{base}_remove", f"{texts.remove} {mark}", self.removed.emit)
+        self._up = icon_button("up", f"{base}_up", f"{texts.up} {mark}", lambda: self.moved.emit(-1))
+        self._down = icon_button("down", f"{base}_down", f"{texts.down} {mark}", lambda: self.moved.emit(1))
+        self._drop = icon_button("close", f"{base}_remove", f"{texts.remove} {mark}", self.removed.emit)
         self.message = FieldMessage(f"{base}_message")
         line = hbox(tag, self.name, self.note, self._up, self._down, self._drop, spacing=4)
         line.setStretchFactor(self.name, 2)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontDatabase
+from PySide6.QtGui import QFont, QFontDatabase
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -16,12 +16,13 @@ from PySide6.QtWidgets import (
     QLayout,
     QPushButton,
     QSizePolicy,
-    QToolButton,
+    QSplitter,
     QVBoxLayout,
     QWidget,
 )
 
 from app.theme import set_role
+from app.widgets.icons import IconButton
 
 SPACE = 8  # pixels between related things; twice that between groups
 
@@ -57,13 +58,36 @@ def button(text: str, name: str, on_click: Callable[[], object], *, role: str = 
     return made
 
 
-def glyph_button(glyph: str, name: str, spoken: str, on_click: Callable[[], object]) -> QToolButton:
-    """A small button with a sign for a text; ``spoken`` is its accessible name and tool tip."""
-    made = named(QToolButton(), name, spoken, spoken)
-    made.setText(glyph)
-    made.setAutoRaise(True)
+def icon_button(icon: str, name: str, spoken: str, on_click: Callable[[], object]) -> IconButton:
+    """A small button with an icon; ``spoken`` is its accessible name and tool tip."""
+    made = IconButton(icon, spoken, name, size=16)
     made.clicked.connect(lambda _checked=False: on_click())
     return made
+
+
+def bare_splitter(name: str, *widgets: QWidget, sizes: Sequence[int], vertical: bool = False) -> QSplitter:
+    """Widgets beside one another with a gap that can be dragged; none of them can vanish."""
+    made = QSplitter(Qt.Orientation.Vertical if vertical else Qt.Orientation.Horizontal)
+    made.setObjectName(name)
+    made.setChildrenCollapsible(False)
+    made.setHandleWidth(16)
+    set_role(made, "bare")
+    for widget in widgets:
+        made.addWidget(widget)
+    made.setSizes(list(sizes))
+    return made
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """``1 row`` or ``7,000 rows``: the texts hold ``{n}``."""
+    return (one if count == 1 else many).format(n=f"{count:,}")
+
+
+def fixed_font(like: QWidget, factor: float = 1.0) -> QFont:
+    """The fixed-pitch font in the size of a widget's own font."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPointSizeF(like.font().pointSizeF() * factor)
+    return font
 
 
 def vbox(*items: QWidget | QLayout | int, margin: int = 0, spacing: int = SPACE) -> QVBoxLayout:
@@ -157,6 +181,7 @@ class EmptyState(QWidget):
         chosen(str): the key of a button.
     """
 
+    WIDTH = 460  # pixels; longer lines are hard to read
     chosen = Signal(str)
 
     def __init__(self, name: str, title: str, text: str, actions: Sequence[tuple[str, str]] = ()) -> None:
@@ -167,20 +192,14 @@ class EmptyState(QWidget):
         self.setObjectName(name)
         heading = label(title, "heading", wrap=True)
         self.text = label(text, "muted", wrap=True)
+        words = QWidget()
+        words.setLayout(vbox(heading, self.text, spacing=10))
+        words.setFixedWidth(self.WIDTH)
         for part in (heading, self.text):
             part.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            part.setMaximumWidth(460)
-            part.setMinimumWidth(260)
         buttons = hbox(1)
         for place, (key, caption) in enumerate(actions):
             made = button(caption, f"{name}.{key}", partial(self.chosen.emit, key), role="" if place else "primary")
             buttons.addWidget(made)
         buttons.addStretch(1)
-        centre = Qt.AlignmentFlag.AlignHCenter
-        box = vbox(1, spacing=10)
-        box.addWidget(heading, 0, centre)
-        box.addWidget(self.text, 0, centre)
-        box.addSpacing(6)
-        box.addLayout(buttons)
-        box.addStretch(1)
-        self.setLayout(box)
+        self.setLayout(vbox(2, hbox(1, words, 1), buttons, 3, spacing=18))

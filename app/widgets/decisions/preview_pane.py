@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QScrollArea, QSpinBox, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QScrollArea, QSpinBox, QStackedWidget, QWidget
 
 from app.models.decisions_preview import PreviewFacts
 from app.theme import set_role
 from app.widgets.decisions.answer_view import AnswerView
 from app.widgets.decisions.charts import CanvasStrip
-from app.widgets.decisions.parts import EmptyState, FieldMessage, button, card, hbox, label, named, vbox
+from app.widgets.decisions.parts import (
+    EmptyState,
+    FieldMessage,
+    bare_splitter,
+    button,
+    card,
+    fixed_font,
+    hbox,
+    label,
+    named,
+    vbox,
+)
 
 
 class PreviewPane(QWidget):
@@ -37,7 +47,7 @@ class PreviewPane(QWidget):
         self.prompt = named(QPlainTextEdit(), "preview_prompt", self.tr("The exact prompt"))
         self.prompt.setReadOnly(True)
         self.prompt.setTabChangesFocus(True)
-        self.prompt.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.prompt.setFont(fixed_font(self))
         set_role(self.prompt, "log")
         self.canvas = CanvasStrip("preview_canvas")
         self.answer = AnswerView("preview_answer")
@@ -129,10 +139,4 @@ class PreviewPane(QWidget):
         holder = QWidget()
         holder.setLayout(vbox(card(vbox(self.answer)), 1))
         scroll.setWidget(holder)
-        splitter = named(QSplitter(), "preview_splitter")
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(16)
-        splitter.addWidget(left)
-        splitter.addWidget(scroll)
-        splitter.setSizes([560, 380])
-        return splitter
+        return bare_splitter("preview_splitter", left, scroll, sizes=(560, 380))

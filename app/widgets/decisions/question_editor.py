@@ -176,7 +176,7 @@ class QuestionEditor(QScrollArea):
             1,
             spacing=16,
         )
-        column.setContentsMargins(16, 4, 16, 12)
+        column.setContentsMargins(20, 12, 20, 12)
         content = QWidget()
         content.setMaximumWidth(860)
         content.setLayout(column)

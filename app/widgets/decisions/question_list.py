@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.models.decisions_questions import PROBLEMS_ROLE, QUESTION_ROLE, QuestionsModel
 from app.theme import Tokens, tokens_of
-from app.widgets.decisions.parts import glyph_button, hbox, label, named, vbox
+from app.widgets.decisions.parts import counted, hbox, icon_button, label, named, vbox
 from engine.domain.question import MAX_QUESTIONS, Question
 
 PAD = 10
@@ -80,7 +80,10 @@ class QuestionDelegate(QStyledItemDelegate):
         painter.setFont(small)
         text, colour = question.instructions.replace("\n", " ") or self.tr("No text yet"), tokens.muted
         if problems:
-            text, colour = f"✕ {self.tr('%n thing(s) to mend', '', problems)}", tokens.danger
+            text, colour = (
+                f"✕ {counted(problems, self.tr('{n} thing to mend'), self.tr('{n} things to mend'))}",
+                tokens.danger,
+            )
         painter.setPen(QColor(colour))
         elided = QFontMetrics(small).elidedText(text, Qt.TextElideMode.ElideRight, width)
         painter.drawText(left, top + line + 4, width, line, 0, elided)
@@ -120,10 +123,10 @@ class QuestionList(QWidget):
         self.view = self._make_view(model)
         self.add_button = self._make_add_button()
         self._count = label("", "muted")
-        self._up = glyph_button("↑", "question_up", self.tr("Move up (Alt+Up)"), lambda: self._move(-1))
-        self._down = glyph_button("↓", "question_down", self.tr("Move down (Alt+Down)"), lambda: self._move(1))
-        self._copy = glyph_button("⧉", "question_duplicate", self.tr("Duplicate (Ctrl+D)"), self._duplicate)
-        self._drop = glyph_button("✕", "question_delete", self.tr("Delete (Del)"), self._delete)
+        self._up = icon_button("up", "question_up", self.tr("Move up (Alt+Up)"), lambda: self._move(-1))
+        self._down = icon_button("down", "question_down", self.tr("Move down (Alt+Down)"), lambda: self._move(1))
+        self._copy = icon_button("copy", "question_duplicate", self.tr("Duplicate (Ctrl+D)"), self._duplicate)
+        self._drop = icon_button("trash", "question_delete", self.tr("Delete (Del)"), self._delete)
         tools = hbox(self._count, 1, self._up, self._down, self._copy, self._drop, spacing=2)
         self.setLayout(vbox(self.add_button, tools, self.view))
         self._shortcut("Alt+Up", lambda: self._move(-1))
@@ -199,7 +202,7 @@ class QuestionList(QWidget):
         self._count.setText(
             self.tr("{limit} questions: the limit").format(limit=MAX_QUESTIONS)
             if full
-            else self.tr("%n question(s)", "", count)
+            else counted(count, self.tr("{n} question"), self.tr("{n} questions"))
         )
         self._up.setEnabled(row > 0)
         self._down.setEnabled(0 <= row < count - 1)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QHeaderView,
     QPlainTextEdit,
     QScrollArea,
-    QSplitter,
-    QStackedWidget,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
@@ -23,12 +21,14 @@ from PySide6.QtWidgets import (
 from app.models.results import ANSWER_ROLE, SHARES, STATUS, TEXT, AnswerRow, ResultsModel
 from app.theme import set_role, tokens_of
 from app.widgets.decisions.answer_view import STATUS_SIGNS, AnswerView
-from app.widgets.decisions.parts import hbox, label, named, vbox
+from app.widgets.decisions.parts import bare_splitter, counted, hbox, label, named, vbox
 from engine.domain.question import Question
 from engine.domain.reading import STATUSES, Reading
 
-WIDTHS = (60, 120, 110, 110, 130, 90, 80)
+WIDTHS = (64, 110, 118, 92, 116, 96, 84)
 ROW_HEIGHT = 30
+NARROW = 640  # pixels
+INPUT_WIDTH = 280
 
 
 class AnswerDelegate(QStyledItemDelegate):
@@ -106,7 +106,7 @@ class ResultsView(QWidget):
         self.input.setReadOnly(True)
         self.input.setTabChangesFocus(True)
         set_role(self.input, "log")
-        self._detail = QStackedWidget()
+        self._detail = QScrollArea()
         self._fill()
         self._build()
 
@@ -123,19 +123,25 @@ class ResultsView(QWidget):
         self.show_nothing()
 
     def show_count(self, count: int) -> None:
-        self._count.setText(self.tr("%n answer(s)", "", count))
+        self._count.setText(counted(count, self.tr("{n} answer"), self.tr("{n} answers")))
 
     def show_nothing(self) -> None:
         """No answer is chosen."""
-        self._detail.setCurrentIndex(0)
+        self._detail.hide()
 
     def show_answer(self, question: Question, reading: Reading, row: int, cells: Sequence[tuple[str, str]]) -> None:
         """One answer in detail, with the cells of its row as (column, cell)."""
-        self._detail.setCurrentIndex(1)
+        self._detail.show()
         self._head.setText(self.tr("Row {row} · {question}").format(row=row, question=question.id))
         self._asked.setText(question.instructions)
         self.answer.show_answer(question, reading)
         self.input.setPlainText("\n\n".join(f"{column}:\n{cell}" for column, cell in cells))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrow page shows the detail below the table instead of beside it."""
+        super().resizeEvent(event)
+        narrow = self.width() < NARROW
+        self._splitter.setOrientation(Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal)
 
     def _fill(self) -> None:
         names = {
@@ -181,7 +187,8 @@ class ResultsView(QWidget):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for column, width in enumerate(WIDTHS):
             table.setColumnWidth(column, width)
-        header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
+        table.setColumnWidth(TEXT, INPUT_WIDTH)
+        header.setStretchLastSection(True)
         table.selectionModel().currentRowChanged.connect(lambda now, _old: self.answer_chosen.emit(now.row()))
         return table
 
@@ -205,21 +212,11 @@ class ResultsView(QWidget):
         layout = content.layout()
         if layout is not None:
             layout.setContentsMargins(4, 0, 10, 8)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(content)
-        hint = label(self.tr("Choose an answer to see its evidence"), "muted", wrap=True)
-        hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._detail.addWidget(hint)
-        self._detail.addWidget(scroll)
-        self._detail.setMinimumWidth(240)
-        splitter = named(QSplitter(), "results_splitter")
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(12)
-        splitter.addWidget(left)
-        splitter.addWidget(self._detail)
-        splitter.setStretchFactor(0, 3)
-        splitter.setStretchFactor(1, 1)
-        splitter.setSizes([640, 280])
-        self.setLayout(vbox(splitter))
+        self._detail.setWidgetResizable(True)
+        self._detail.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._detail.setWidget(content)
+        self._detail.setMinimumSize(290, 160)
+        self._detail.hide()
+        self._splitter = bare_splitter("results_splitter", left, self._detail, sizes=(640, 320))
+        self._splitter.setStretchFactor(0, 1)
+        self.setLayout(vbox(self._splitter))

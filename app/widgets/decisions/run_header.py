@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 from app.models.results_runs import local_time
 from app.theme import set_role
 from app.widgets.decisions.answer_view import STATUS_ROLES, STATUS_SIGNS
-from app.widgets.decisions.parts import button, hbox, label, named, vbox
+from app.widgets.decisions.parts import button, counted, hbox, label, named, vbox
 from engine.domain.reading import STATUSES
 from engine.domain.run import Progress, RunInfo, Totals
 
@@ -52,7 +52,7 @@ class RunHeader(QWidget):
         self.setObjectName("run_header")
         self._title = label("", "title")
         self._facts = label("", "muted", wrap=True)
-        self._progress = label("", "muted")
+        self._progress = named(label("", "muted"), "run_progress")
         self._notice = named(label("", "muted", wrap=True), "run_notice")
         self.bar = named(QProgressBar(), "run_bar", self.tr("Progress of the run"))
         self.bar.setRange(0, STEPS)
@@ -74,8 +74,8 @@ class RunHeader(QWidget):
         self._title.setText(run.name or run.id)
         parts = (
             local_time(run.created),
-            self.tr("%n row(s)", "", run.rows),
-            self.tr("%n question(s)", "", len(run.question_ids)),
+            counted(run.rows, self.tr("{n} row"), self.tr("{n} rows")),
+            counted(len(run.question_ids), self.tr("{n} question"), self.tr("{n} questions")),
             run.engine,
             run.method,
         )
@@ -112,10 +112,10 @@ class RunHeader(QWidget):
             "error": self.tr("errors"),
             "skipped": self.tr("skipped"),
         }
-        for status, counted in self._counts.items():
+        for status, shown in self._counts.items():
             count = getattr(totals, status)
-            counted.setText(f"{STATUS_SIGNS[status]} {count:,} {names[status]}")
-            counted.setVisible(bool(count) or status == "ok")
+            shown.setText(f"{STATUS_SIGNS[status]} {count:,} {names[status]}")
+            shown.setVisible(bool(count) or status == "ok")
 
 
 def duration(seconds: float) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QSpinBox, QWidget
 
-from app.widgets.decisions.parts import FieldMessage, button, hbox, label, named, vbox
+from app.widgets.decisions.parts import FieldMessage, button, label, named, vbox
 from engine.domain.reading import Method
 
 DRAWS = ("auto", "1", "2", "4", "8", "16", "32")
@@ -39,7 +39,9 @@ class RunSetup(QWidget):
         )
         self.draws.addItems(list(DRAWS))
         self.draws.activated.connect(lambda _index: self._on_draws())
-        self.joint = named(QCheckBox(self.tr("Joint: all questions of a row share a canvas")), "run_joint")
+        self.joint = named(
+            QCheckBox(self.tr("Joint reading")), "run_joint", tip=self.tr("All questions of a row share a canvas")
+        )
         self.joint.clicked.connect(lambda checked: self._emit(replace(self._method, joint=checked)))
         self._price = label(
             self.tr(
@@ -75,13 +77,12 @@ class RunSetup(QWidget):
         self.start.setEnabled(not reason)
 
     def _build(self) -> None:
-        fields = hbox(
-            label(self.tr("Draws"), "muted"),
-            self.draws,
-            label(self.tr("At once"), "muted"),
-            self.concurrency,
-            1,
-        )
+        fields = QFormLayout()
+        fields.setContentsMargins(0, 0, 0, 0)
+        fields.setHorizontalSpacing(12)
+        fields.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        fields.addRow(label(self.tr("Draws"), "muted"), self.draws)
+        fields.addRow(label(self.tr("Rows at once"), "muted"), self.concurrency)
         self.setLayout(
             vbox(
                 label(self.tr("New run"), "heading"),

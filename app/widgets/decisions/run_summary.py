@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from app.widgets.decisions.answer_view import STATUS_ROLES, STATUS_SIGNS
@@ -75,7 +76,11 @@ class RunSummary(QWidget):
             bars.show_shares([each for each, _ in summary.named], [count / total for _, count in summary.named])
             box.addWidget(bars)
         for metric, value in summary.metrics:
-            box.addLayout(hbox(label(metric, "muted"), 1, label(value, "strong")))
+            shown = label(value, "strong", wrap=True)
+            shown.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+            line = hbox(label(metric, "muted"), shown)
+            line.setStretchFactor(shown, 1)
+            box.addLayout(line)
         box.addStretch(1)
         made = card(box, name)
         made.setFixedWidth(self.CARD_WIDTH)

@@ -6,12 +6,22 @@ import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QColor, QFontDatabase, QPalette, QSyntaxHighlighter, QTextCharFormat, QTextDocument
-from PySide6.QtWidgets import QMenu, QPlainTextEdit, QPushButton, QSpinBox, QSplitter, QToolButton, QWidget
+from PySide6.QtGui import QColor, QPalette, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from PySide6.QtWidgets import QMenu, QPlainTextEdit, QPushButton, QSpinBox, QToolButton, QWidget
 
 from app.theme import set_role, tokens_of
 from app.widgets.decisions.flow import FlowLayout
-from app.widgets.decisions.parts import FieldMessage, clear_layout, glyph_button, hbox, label, named, vbox
+from app.widgets.decisions.parts import (
+    FieldMessage,
+    bare_splitter,
+    clear_layout,
+    fixed_font,
+    hbox,
+    icon_button,
+    label,
+    named,
+    vbox,
+)
 
 CHIPS = 12  # more columns are in the menu only
 PLACE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}")
@@ -49,10 +59,8 @@ class StateEditor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("state_editor")
-        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        fixed.setPointSizeF(self.font().pointSizeF())
         self.template = named(QPlainTextEdit(), "state_template", self.tr("Row text: a template over the columns"))
-        self.template.setFont(fixed)
+        self.template.setFont(fixed_font(self))
         self.template.setTabChangesFocus(True)
         self.template.setPlaceholderText(self.tr("Insert columns, and words around them: Subject: {{ subject }}"))
         self.template.textChanged.connect(lambda: self.edited.emit(self.template.toPlainText()))
@@ -100,8 +108,10 @@ class StateEditor(QWidget):
         """The row's text, or why there is none."""
         self.message.say(error)
         self.rendered.setPlainText("" if error else text)
-        if not error and not text.strip():
-            self.rendered.setPlaceholderText(self.tr("Nothing: an empty text is skipped, not asked about."))
+        empty = not error and self.row.value() > 0
+        self.rendered.setPlaceholderText(
+            self.tr("Nothing: an empty text is skipped, not asked about.") if empty else ""
+        )
 
     def _chip(self, name: str, text: str) -> QToolButton:
         chip = named(QToolButton(), f"insert.{name}", self.tr("Insert column {name}").format(name=name))
@@ -136,17 +146,12 @@ class StateEditor(QWidget):
                 margin=0,
             )
         )
-        before = glyph_button("‹", "row_previous", self.tr("Previous row"), lambda: self.row.stepBy(-1))
-        after = glyph_button("›", "row_next", self.tr("Next row"), lambda: self.row.stepBy(1))
+        before = icon_button("up", "row_previous", self.tr("Previous row"), lambda: self.row.stepBy(-1))
+        after = icon_button("down", "row_next", self.tr("Next row"), lambda: self.row.stepBy(1))
         title = label(self.tr("What the model reads"), "heading")
         right = QWidget()
         right.setLayout(
             vbox(hbox(title, 1, label(self.tr("row"), "muted"), before, self.row, after, self._of), self.rendered)
         )
-        splitter = named(QSplitter(), "state_splitter")
-        splitter.setChildrenCollapsible(False)
-        splitter.addWidget(left)
-        splitter.addWidget(right)
-        splitter.setHandleWidth(16)
-        splitter.setSizes([500, 500])
+        splitter = bare_splitter("state_splitter", left, right, sizes=(500, 500))
         self.setLayout(vbox(splitter))

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.models.decisions_table import PreviewModel, TableFacts
-from app.widgets.decisions.parts import EmptyState, FieldMessage, button, hbox, label, named, vbox
+from app.widgets.decisions.parts import EmptyState, FieldMessage, button, card, counted, hbox, label, named, vbox
 
 # What spreadsheets and databases of the world write; anything Python knows may be typed.
 ENCODINGS = ("utf-8", "utf-16", "cp1252", "iso-8859-1", "cp949", "shift_jis", "gb18030", "koi8-r")
@@ -45,7 +45,7 @@ class TablePicker(QWidget):
         self.model = PreviewModel(self)
         self.message = FieldMessage("table_message")
         self._title = label("", "heading")
-        self._facts = label("", "muted", wrap=True)
+        self._facts = label("", "muted")
         self.encoding = named(QComboBox(), "table_encoding", self.tr("Encoding"))
         self.delimiter = named(QComboBox(), "table_delimiter", self.tr("Delimiter"))
         self.header = named(QComboBox(), "table_header", self.tr("First line"))
@@ -101,11 +101,11 @@ class TablePicker(QWidget):
             self.dropped.emit(paths[0])
 
     def _describe(self, facts: TableFacts) -> str:
-        parts = [self.tr("%n column(s)", "", len(facts.columns))]
+        parts = [counted(len(facts.columns), self.tr("{n} column"), self.tr("{n} columns"))]
         if facts.count is None:
             parts.insert(0, self.tr("counting rows …"))
         else:
-            parts.insert(0, self.tr("%n row(s)", "", facts.count))
+            parts.insert(0, counted(facts.count, self.tr("{n} row"), self.tr("{n} rows")))
         if facts.bom:
             parts.append(self.tr("byte order mark"))
         return " · ".join(parts)
@@ -121,6 +121,7 @@ class TablePicker(QWidget):
         view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         view.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        view.horizontalHeader().setStretchLastSection(True)
         view.setMinimumHeight(120)
         return view
 
@@ -199,7 +200,7 @@ class MappingBar(QWidget):
         self._rows = QFormLayout()
         self._rows.setContentsMargins(0, 0, 0, 0)
         self._apply = button(self.tr("Use these columns"), "mapping_apply", self._accept, role="primary")
-        self.setLayout(vbox(self._text, self._rows, hbox(self._apply, 1)))
+        self.setLayout(vbox(card(vbox(self._text, hbox(self._rows, self._apply, 1, spacing=16)))))
         self.hide()
 
     def offer(self, missing: Sequence[tuple[str, str]], columns: Sequence[str]) -> None:
@@ -216,9 +217,12 @@ class MappingBar(QWidget):
             box = named(QComboBox(), f"mapping_{place}", self.tr("Column to use for {name}").format(name=name))
             box.addItems(["", *columns])
             box.setCurrentText(nearest)
+            box.setMinimumWidth(200)
             self._rows.addRow(label(name, "mono"), box)
             self._boxes[name] = box
-        self._text.setText(self.tr("The form names %n column(s) that this table does not have:", "", len(missing)))
+        one = self.tr("The form names a column that this table does not have. Use another instead:")
+        many = self.tr("The form names {n} columns that this table does not have. Use others instead:")
+        self._text.setText(counted(len(missing), one, many))
         self.setVisible(bool(missing))
 
     def _accept(self) -> None:
