@@ -57,8 +57,12 @@ class DecideOptions:
 
     def method(self, base: Method) -> Method:
         """``base`` with what the command line says instead."""
-        said = {"joint": self.joint, "draws": self.draws, "wire": self.wire}
-        return replace(base, **{name: value for name, value in said.items() if value is not None})  # type: ignore[arg-type]
+        return replace(
+            base,
+            joint=base.joint if self.joint is None else self.joint,
+            draws=base.draws if self.draws is None else self.draws,
+            wire=base.wire if self.wire is None else self.wire,
+        )
 
 
 async def decide(options: DecideOptions, reporter: Reporter) -> int:

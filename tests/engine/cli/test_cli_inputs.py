@@ -91,6 +91,8 @@ def test_faulty_files_are_refused(
     [
         (["--engine", "vllm"], ["vLLM", "embedded"]),
         (["--engine", "localhost:8000"], ["localhost:8000", "http://"]),
+        (["--encoding", "klingon"], ["table.csv", "klingon"]),
+        (["--delimiter", ";;"], ["table.csv", ";;"]),
         (["--resume"], ["no unfinished run"]),
         (["--resume=20200101-000000-abcd"], ["20200101-000000-abcd"]),
         (["--resume=../../etc/passwd"], ["no run"]),
