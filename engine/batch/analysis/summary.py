@@ -30,6 +30,8 @@ OTHER_GROUPS = "(other groups)"
 
 Values = NDArray[np.float64]
 
+_NAMES = {"noul": ("auc", "brier"), "choice": ("accuracy", "largest_class"), "score": ("spearman", "mae")}
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -101,11 +103,12 @@ def measure(question: Question, gold: NDArray[np.int64], answers: Values) -> tup
         gold: places in ``question.answers``.
         answers: noul: p(yes); choice: place of the option; score: expected level.
     """
+    if not gold.size:
+        return tuple(Metric(name, None, "no answer to measure") for name in _NAMES[question.type])
     match question:
         case Noul():
             yes = gold == 0
-            both = "" if yes.any() and not yes.all() else "gold has one class only"
-            return (_metric("auc", auc(answers, yes), both), _metric("brier", brier(answers, yes)))
+            return (_metric("auc", auc(answers, yes), "gold has one class only"), _metric("brier", brier(answers, yes)))
         case Choice():
             return (_metric("accuracy", accuracy(answers, gold)), _metric("largest_class", largest_share(gold)))
         case Score():
@@ -129,9 +132,7 @@ def constant_answers(question: Question, gold: NDArray[np.int64]) -> Values:
 
 
 def _metric(name: str, value: float | None, why_not: str = "") -> Metric:
-    if value is not None:
-        return Metric(name, value)
-    return Metric(name, None, why_not or "no answer to measure")
+    return Metric(name, value, why_not if value is None else "")
 
 
 class _Collector:
