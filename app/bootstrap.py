@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from typing import TextIO
 
 from PySide6.QtCore import QSettings
@@ -28,12 +29,12 @@ from engine import paths
 DESKTOP_FILE = "diffusion-desk"  # must equal the .desktop file's name, or Wayland shows a generic icon
 BENCH_VARIABLE = "DIFFUSION_DESK_BENCH"
 LOG_BYTES = 1_000_000
+CRASH_LOG = "crash.log"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Opens the window and runs until it is closed; the exit status."""
     arguments = list(sys.argv if argv is None else argv)
-    crash_log = _start_logs()
     app = _application(arguments)
     instance = SingleInstance(paths.runtime_dir())
     if not instance.acquire():
@@ -41,11 +42,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         sys.stderr.write("another Diffusion Desk holds the data folder and does not answer; end it first\n")
         return 1
+    crash = _kept_crash()
+    crash_log = _start_logs()
     ui_state = UiState(QSettings(str(paths.data_dir() / "window.ini"), QSettings.Format.IniFormat))
     apply_theme(app, ui_state.theme, ui_state.font_scale)
     notifier = NotificationSink()
     desk = Desk(app, ui_state, notifier)
     instance.raise_requested.connect(desk.raise_window)
+    if crash is not None:
+        notifier.warning(
+            app.tr("The program crashed the last time."),
+            app.tr("What it did then is in {path}; stored runs can be resumed.").format(path=crash),
+        )
     try:
         return _run(app, desk, notifier)
     finally:
@@ -90,6 +98,16 @@ def _start_logs() -> TextIO:
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(logging.INFO)
-    crash_log = (folder / "crash.log").open("a", encoding="utf-8")
+    crash_log = (folder / CRASH_LOG).open("a", encoding="utf-8")
     faulthandler.enable(crash_log)
     return crash_log
+
+
+def _kept_crash() -> Path | None:
+    """The trace of a crash of the last window, under a name of its own; None when it ended well."""
+    path = paths.logs_dir() / CRASH_LOG
+    if not path.exists() or not path.stat().st_size:
+        return None
+    kept = path.with_name("crash-last.log")
+    path.replace(kept)
+    return kept

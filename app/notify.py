@@ -27,6 +27,9 @@ class NotificationSink(QObject):
 
     noticed = Signal(object)
 
+    def show(self, notice: Notice) -> None:
+        self.noticed.emit(notice)
+
     def info(self, text: str, remedy: str = "") -> None:
         self.noticed.emit(Notice("info", text, remedy))
 

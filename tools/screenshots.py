@@ -1,4 +1,4 @@
-"""Pictures of every page in both themes, with the embedded engine answering: ``python tools/screenshots.py [folder]``.
+"""Pictures of every page in both themes, with the embedded engine answering: ``python -m tools.screenshots [folder]``.
 
 Runs the real window on Qt's offscreen platform with a data folder of its own.
 """

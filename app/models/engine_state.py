@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 EngineKind = Literal["embedded", "url"]
+TOY_OWNER = "diffusion-desk-embedded"  # as the embedded engine's /v1/models says
 Phase = Literal["stopped", "starting", "ready", "stopping", "failed", "lost"]
 
 
@@ -18,7 +19,7 @@ class EngineState:
         phase: ``failed``: it did not start; ``lost``: it was ready and answers no more.
         kind: the embedded toy, or a server at an address that the user gave.
         url: where it answers; empty while stopped.
-        model, context: its model id and context length in tokens, once ready.
+        model, context, owner: its model id, its context length in tokens, and who it says owns it, once ready.
         pid: of the group's leader; None for a server that is not ours.
         since: seconds since the epoch when it became ready.
         log: the log file of an engine that we started.
@@ -29,6 +30,7 @@ class EngineState:
     kind: EngineKind = "embedded"
     url: str = ""
     model: str = ""
+    owner: str = ""
     context: int | None = None
     pid: int | None = None
     since: float | None = None
@@ -43,7 +45,7 @@ class EngineState:
     @property
     def is_toy(self) -> bool:
         """Whether answers come from the bundled demo model: then the window says so everywhere."""
-        return self.kind == "embedded" or self.model.startswith("diffusion-desk/")
+        return self.kind == "embedded" or self.owner == TOY_OWNER
 
     @property
     def busy(self) -> bool:

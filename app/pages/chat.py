@@ -156,8 +156,8 @@ class ChatPage(QWidget):
     def _samples(self) -> tuple[str, ...]:
         return (
             self.tr("What is a diffusion model?"),
-            self.tr("Tell me a short story about a lighthouse."),
-            self.tr("How does a canvas become an answer?"),
+            self.tr("Tell me a story about a fox."),
+            self.tr("Name five planets."),
         )
 
     def _usual_hint(self) -> str:

@@ -191,7 +191,8 @@ class EnginePresenter(QObject):
             raise EngineRefused(
                 "engine.no_model", "the server at {url} serves no model", status=200, url=state.url, remedy=""
             )
-        return replace(state, model=cards[0].id, context=cards[0].max_model_len)
+        card = cards[0]
+        return replace(state, model=card.id, context=card.max_model_len, owner=card.owned_by)
 
     async def _release(self) -> None:
         """Lets go of the client and of the process, in this order."""

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.theme import set_role
 from app.widgets.icons import ThemedButton
-from app.widgets.markdown import safe_url
+from app.widgets.urls import safe_url
 
 
 class LinkDialog(QDialog):

@@ -10,12 +10,12 @@ from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-SAFE_SCHEMES = frozenset({"http", "https", "mailto"})
+from app.widgets.urls import safe_url
+
 PROSE_CHUNK = 2000  # characters of HTML; finished chunks are frozen, so a long answer is not laid out again and again
 
 
@@ -35,14 +35,6 @@ class Code:
 
 
 Block = Prose | Code
-
-
-def safe_url(url: str) -> bool:
-    """Whether a link may be opened at all."""
-    try:
-        return urlsplit(url).scheme.lower() in SAFE_SCHEMES
-    except ValueError:
-        return False
 
 
 def blocks(source: str) -> list[Block]:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.models.chat import AnswerStats
+from app.models.notice import as_sentence
 from app.theme import set_role
 from app.widgets.code_block import CodeBlock
 from app.widgets.icons import IconButton, ThemedButton
@@ -78,8 +79,8 @@ class MessageView(QFrame):
     def show_failure(self, message: str, remedy: str) -> None:
         """Keeps what has arrived and says why there is no more, with a button to ask again."""
         self.set_waiting("")
-        self._why.setText(message)
-        self._remedy.setText(remedy)
+        self._why.setText(as_sentence(message))
+        self._remedy.setText(as_sentence(remedy))
         self._remedy.setVisible(bool(remedy))
         self._failure.setAccessibleName(f"{message} {remedy}".strip())
         self._failure.show()

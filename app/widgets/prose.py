@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from app.theme import Tokens, current_tokens, set_role
 
+INDENT = 22  # pixels per level of a list
+
 
 class ProseView(QTextBrowser):
     """One piece of HTML. Signals: link_clicked(str): the user wants to follow a link; nothing has been opened yet."""
@@ -30,6 +32,7 @@ class ProseView(QTextBrowser):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.document().setDocumentMargin(0)
+        self.document().setIndentWidth(INDENT)
         self.anchorClicked.connect(lambda url: self.link_clicked.emit(url.toString()))
         self.highlighted.connect(self._show_target)
         self.set_html(html)
@@ -84,6 +87,7 @@ def _css(tokens: Tokens) -> str:
     return f"""
         a {{ color: {tokens.accent}; }}
         p {{ margin-top: 0; margin-bottom: 8px; line-height: 135%; }}
+        ul, ol {{ margin-top: 0; margin-bottom: 8px; }}
         li {{ margin-bottom: 3px; line-height: 130%; }}
         h1 {{ font-size: x-large; margin-top: 10px; margin-bottom: 6px; }}
         h2 {{ font-size: large; margin-top: 10px; margin-bottom: 6px; }}

@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.engine_state import EngineState
-from app.models.notice import Notice
+from app.models.notice import Notice, as_sentence
 from app.theme import current_tokens, set_role
 from app.widgets.icons import IconButton, ThemedButton, ThemedIcon, pixmap
 
@@ -100,6 +100,11 @@ class NoticeCard(QFrame):
         layout.setSpacing(10)
         layout.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
         layout.addLayout(self._words(notice), 1)
+        if notice.run is not None:
+            act = ThemedButton(notice.action, "notice.action", icon_name="refresh")
+            act.clicked.connect(notice.run)
+            act.clicked.connect(lambda: self.dismissed.emit(self))
+            layout.addWidget(act, 0, Qt.AlignmentFlag.AlignTop)
         if notice.details:
             copy = ThemedButton(self.tr("Copy details"), "notice.copy", icon_name="copy", role="quiet")
             copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(notice.details))
@@ -116,7 +121,7 @@ class NoticeCard(QFrame):
         for text, role in ((notice.text, "strong" if notice.remedy else ""), (notice.remedy, "")):
             if not text:
                 continue
-            label = QLabel(text)
+            label = QLabel(as_sentence(text))
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -148,6 +153,11 @@ class NoticeStack(QWidget):
         self._layout.setContentsMargins(16, 10, 16, 2)
         while len(self._cards) > MAX_NOTICES:
             self._dismiss(self._cards[0])
+
+    def withdraw(self, topic: str) -> None:
+        """Takes away the notices of a topic."""
+        for card in [card for card in self._cards if card.notice.topic == topic]:
+            self._dismiss(card)
 
     def notices(self) -> list[Notice]:
         return [card.notice for card in self._cards]

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.models.engine_state import EngineState
+from app.models.notice import Notice
 from app.notify import NotificationSink
 from app.pages.chat import ChatPage
 from app.tasks import spawn
@@ -104,7 +105,7 @@ class Desk(QObject):
 
         self.settings = SettingsPresenter(self.notifier, self)
         self._apply_look()
-        self.settings.changed.connect(self._apply_look)
+        self.settings.changed.connect(self._on_settings)
         self.engine = EnginePresenter(self.settings.engine_choice(), self)
         self.engine.state_changed.connect(self._on_engine_state)
         self.chat = ChatPresenter(self.engine, self)
@@ -143,11 +144,19 @@ class Desk(QObject):
     def _on_engine_state(self, state: EngineState) -> None:
         self.window.set_engine_state(state)
         self.chat_page.set_engine_state(state)
-        if state.phase in ("failed", "lost"):
+        self.window.notices.withdraw("engine")
+        if state.phase in ("failed", "lost") and self.engine is not None:
             lost = self.tr("The engine stopped answering: {why}").format(why=state.message)
             failed = self.tr("The engine did not start: {why}").format(why=state.message)
-            remedy = state.remedy or self.tr("Its log is on the Engine page; Restart tries again.")
-            self.notifier.error(lost if state.phase == "lost" else failed, remedy)
+            notice = Notice(
+                "error",
+                lost if state.phase == "lost" else failed,
+                state.remedy or self.tr("Its log is on the Engine page."),
+                topic="engine",
+                action=self.tr("Restart"),
+                run=self.engine.restart,
+            )
+            self.notifier.show(notice)
 
     def _use_engine(self, choice: EngineChoice) -> None:
         assert self.settings is not None
@@ -159,6 +168,11 @@ class Desk(QObject):
     def _new_conversation(self) -> None:
         if self.chat is not None:
             spawn(self, self.chat.new_conversation(), "new conversation")
+
+    def _on_settings(self) -> None:
+        self._apply_look()
+        if self.engine is not None and self.settings is not None:
+            self.engine.configure(self.settings.engine_choice())
 
     def _apply_look(self) -> None:
         if self.settings is not None:

@@ -11,7 +11,7 @@ from desk_driver import expect, within
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.models.notice import Notice
+from app.models.notice import Notice, as_sentence
 from app.notify import NotificationSink
 from app.tasks import cancel_all, spawn
 from engine.errors import InputError
@@ -91,3 +91,17 @@ async def test_the_hooks_of_python_threads_and_slots_reach_the_sink(qapp: QAppli
     finally:
         sink.uninstall()
         sys.excepthook, sys.unraisablehook, threading.excepthook = kept
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("the table is empty", "The table is empty"),
+        ("a.csv is empty", "a.csv is empty"),
+        ("/x/y is empty", "/x/y is empty"),
+        ("", ""),
+        ("vLLM says no", "vLLM says no"),
+    ],
+)
+def test_messages_begin_with_a_capital_and_names_stay(text: str, shown: str) -> None:
+    assert as_sentence(text) == shown

@@ -18,9 +18,10 @@ from pytestqt.qtbot import QtBot
 from app.widgets.code_block import CodeBlock, spans
 from app.widgets.icons import IconButton
 from app.widgets.link_dialog import LinkDialog
-from app.widgets.markdown import Code, Prose, blocks, safe_url
+from app.widgets.markdown import Code, Prose, blocks
 from app.widgets.message import MessageView
 from app.widgets.prose import ProseView
+from app.widgets.urls import safe_url
 
 TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from desk_driver import expect, kill_engine, living_children, until_phase, within
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from app.pages.engine import EnginePage
 from app.presenters.engine import EngineChoice, EnginePresenter
@@ -46,11 +46,16 @@ async def test_a_killed_engine_is_noticed_and_restarted(desk: Desk) -> None:
     await until_phase(engine, "lost")
     assert engine.client is None
     assert "does not answer" in text_of(desk, "status.engine")
-    assert any(notice.level == "error" and notice.remedy for notice in desk.window.notices.notices())
+    notices = [notice for notice in desk.window.notices.notices() if notice.topic == "engine"]
+    assert [notice.level for notice in notices] == ["error"]
+    assert notices[0].remedy
     assert not desk.chat_page.composer.send.isEnabled()
     assert page.restart.isEnabled()
-    page.restart.click()
+    restart = desk.window.notices.findChild(QPushButton, "notice.action")
+    assert restart is not None
+    restart.click()
     await until_phase(engine, "ready")
+    assert desk.window.notices.notices() == []
     assert engine.url == url
     assert "ready" in text_of(desk, "status.engine")
     assert engine.client is not None
