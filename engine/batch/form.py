@@ -76,7 +76,8 @@ def parse_form(obj: object, source: str) -> Form:
     Raises:
         InputError: names the place as a JSON path (``questions[2].criteria``), the limit and the value.
     """
-    if isinstance(obj, Mapping) and obj.get("version") != FORMAT_VERSION:
+    _check_text(obj, source)
+    if isinstance(obj, Mapping) and (type(obj.get("version")), obj.get("version")) != (int, FORMAT_VERSION):
         raise InputError(
             "form.version",
             "{source}: version is {value}; this program reads version {limit}",
@@ -266,6 +267,17 @@ def _parse_json(raw: bytes, source: str) -> object:
         ) from error
     except RecursionError as error:
         raise InputError("form.too_deep", "{source}: nested too deeply", source=source) from error
+
+
+def _check_text(obj: object, source: str) -> None:
+    """JSON can spell halves of characters (``\\ud800``), which no file, table or request can hold."""
+    try:
+        json.dumps(obj, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError as error:
+        found = error.object[max(0, error.start - 20) : error.start]
+        message = "{source}: behind {found} stands half of a character (U+{half:04X})"
+        half = ord(error.object[error.start])
+        raise InputError("form.surrogate", message, source=source, found=_show(found), half=half) from error
 
 
 def _refuse(error: ValidationError, source: str) -> NoReturn:

@@ -92,7 +92,9 @@ class RowTemplate:
             UserError: the template fails on this row, or its text is over ``MAX_TEXT`` characters.
         """
         try:
-            return "".join(_capped(self._template.generate({**row, ROW: _Row(row)}), self.where))
+            text = "".join(_capped(self._template.generate({**row, ROW: _Row(row)}), self.where))
+            text.encode()  # a literal such as "\\ud800" is half of a character, which no request can hold
+            return text
         except UserError:
             raise
         except Exception as error:  # whatever an expression over arbitrary cells can raise

@@ -66,6 +66,8 @@ FAULTS: dict[str, tuple[Change, str, str]] = {
     "no state": (lambda w: w.pop("state"), "form.missing_field", "state: this field is missing"),
     "empty state": (lambda w: w.update(state=""), "form.string_too_short", "state: must not be empty"),
     "other version": (lambda w: w.update(version=2), "form.version", "version is 2; this program reads version 1"),
+    "version as boolean": (lambda w: w.update(version=True), "form.version", "version is true"),
+    "half a character": (question(0, instructions="a\ud800b"), "form.surrogate", "half of a character (U+D800)"),
     "no version": (lambda w: w.pop("version"), "form.version", "version is null"),
     "no questions": (lambda w: w.update(questions=[]), "form.too_short", "questions: needs at least 1"),
     "65 questions": (

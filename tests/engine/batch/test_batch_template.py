@@ -89,6 +89,7 @@ def test_what_is_refused_before_the_run(source: str, code: str, message: str) ->
         "{{ a|int / 0 }}",
         "{{ row._cells.pop('a') }}",
         "{{ text|replace('', text)|replace('', text)|replace('', text)|replace('', text)|replace('', text) }}",
+        r"{{ '\ud800' }}",
         "{{ range(3) }}",  # the column of that name hides the function
     ],
 )
