@@ -266,7 +266,9 @@ class DecisionsPage(QWidget):
         self._mark(FORM, self.tr("1  Questions"), in_form if presenter.document.form.questions else 0)
         self._mark(TABLE, self.tr("2  Table and text"), in_table if presenter.document.form.questions else 0)
         reason = ""
-        if in_form:
+        if not presenter.document.form.questions:
+            reason = self.tr("Add a question first (step 1).")
+        elif in_form:
             reason = self.tr("The questions are not complete yet (step 1).")
         elif facts is None:
             reason = self.tr("No table is open (step 2).")

@@ -108,6 +108,13 @@ class DecisionsPresenter(QObject):
 
     def save_form(self, path: Path) -> bool:
         """Write the form; a form that could not be read again is refused, and the old file stays as it was."""
+        incomplete = next(iter(check_form(self.document.form)), None)
+        if incomplete is not None:
+            place = incomplete.question
+            name = self.document.form.questions[place].id if place is not None else self.document.form.name
+            why = f"{name}: {incomplete.text}"
+            self.form_failed.emit(self.tr("Not saved, the form is not complete. {why}").format(why=why))
+            return False
         try:
             text = form_text(self.document.form, str(path))
             _replace_file(path, text)

@@ -131,7 +131,24 @@ def missing_columns(source: str, columns: Sequence[str], others: Sequence[str] =
             missing.append(name)
             known.append(name)
     missing += [name for name in dict.fromkeys(others) if name not in known]
-    return [(name, next(iter(difflib.get_close_matches(name, columns, n=1, cutoff=0.3)), "")) for name in missing]
+    return [(name, nearest(name, columns)) for name in missing]
+
+
+def nearest(name: str, columns: Sequence[str]) -> str:
+    """The column that is most like a name; empty when none is much like it."""
+    plain = {_plain(column): column for column in reversed(columns)}
+    wanted = _plain(name)
+    if wanted in plain:
+        return plain[wanted]
+    inside = [column for key, column in plain.items() if wanted and key and (wanted in key or key in wanted)]
+    if inside:
+        return min(inside, key=len)
+    close = difflib.get_close_matches(wanted, list(plain), n=1)
+    return plain[close[0]] if close else ""
+
+
+def _plain(name: str) -> str:
+    return "".join(sign for sign in name.casefold() if sign.isalnum())
 
 
 def renamed(source: str, names: Mapping[str, str]) -> str:

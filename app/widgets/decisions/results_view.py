@@ -21,11 +21,12 @@ from PySide6.QtWidgets import (
 from app.models.results import ANSWER_ROLE, SHARES, STATUS, TEXT, AnswerRow, ResultsModel
 from app.theme import set_role, tokens_of
 from app.widgets.decisions.answer_view import STATUS_SIGNS, AnswerView
-from app.widgets.decisions.parts import bare_splitter, counted, hbox, label, named, vbox
+from app.widgets.decisions.flow import FlowLayout
+from app.widgets.decisions.parts import bare_splitter, counted, hbox, icon_button, label, named, vbox
 from engine.domain.question import Question
 from engine.domain.reading import STATUSES, Reading
 
-WIDTHS = (64, 110, 118, 92, 116, 96, 84)
+WIDTHS = (54, 96, 112, 84, 110, 96, 80)
 ROW_HEIGHT = 30
 NARROW = 640  # pixels
 INPUT_WIDTH = 280
@@ -141,7 +142,10 @@ class ResultsView(QWidget):
         """A narrow page shows the detail below the table instead of beside it."""
         super().resizeEvent(event)
         narrow = self.width() < NARROW
-        self._splitter.setOrientation(Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal)
+        way = Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal
+        if way != self._splitter.orientation():
+            self._splitter.setOrientation(way)
+            self._splitter.setSizes([500, 500] if narrow else [640, 320])
 
     def _fill(self) -> None:
         names = {
@@ -193,15 +197,21 @@ class ResultsView(QWidget):
         return table
 
     def _build(self) -> None:
-        bar = hbox(self.question, self.status, self.order, 1, self._count)
+        bar = FlowLayout(spacing=8)
+        for box in (self.question, self.status, self.order, self._count):
+            bar.addWidget(box)
+        for filter_box in (self.question, self.status, self.order):
+            filter_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._count.setMinimumHeight(self.order.sizeHint().height())
         left = QWidget()
         left.setLayout(vbox(bar, self.table))
         self._head = label("", "heading", wrap=True)
         self._asked = label("", "muted", wrap=True)
+        close = icon_button("close", "results_close", self.tr("Close the detail"), self.show_nothing)
         content = QWidget()
         content.setLayout(
             vbox(
-                vbox(self._head, self._asked, spacing=2),
+                vbox(hbox(self._head, close), self._asked, spacing=2),
                 self.answer,
                 label(self.tr("Input"), "strong"),
                 self.input,

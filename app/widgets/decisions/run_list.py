@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemD
 
 from app.models.results_runs import RUN_ROLE, RunsModel, local_time
 from app.theme import Tokens, tokens_of
-from app.widgets.decisions.parts import hbox, label, named, vbox
+from app.widgets.decisions.parts import label, named, vbox
 from engine.domain.run import RunInfo
 
 PAD = 10
@@ -112,7 +112,10 @@ class RunList(QWidget):
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         action.triggered.connect(lambda _checked=False: self._delete())
         self.view.addAction(action)
-        self.setLayout(vbox(hbox(label(self.tr("Runs"), "heading"), 1), self._none, self.view))
+        box = vbox(label(self.tr("Runs"), "heading"))
+        box.addWidget(self._none, 1, Qt.AlignmentFlag.AlignTop)
+        box.addWidget(self.view, 1)
+        self.setLayout(box)
         model.modelReset.connect(self._update)
         self._update()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QSpinBox, QWidget
 
 from app.widgets.decisions.parts import FieldMessage, button, label, named, vbox
 from engine.domain.reading import Method
@@ -77,12 +77,16 @@ class RunSetup(QWidget):
         self.start.setEnabled(not reason)
 
     def _build(self) -> None:
-        fields = QFormLayout()
-        fields.setContentsMargins(0, 0, 0, 0)
-        fields.setHorizontalSpacing(12)
-        fields.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        fields.addRow(label(self.tr("Draws"), "muted"), self.draws)
-        fields.addRow(label(self.tr("Rows at once"), "muted"), self.concurrency)
+        fields = QGridLayout()
+        fields.setSpacing(8)
+        fields.setColumnStretch(1, 1)
+        for place, (text, field) in enumerate(
+            ((self.tr("Draws"), self.draws), (self.tr("Rows at once"), self.concurrency))
+        ):
+            caption = label(text, "muted")
+            caption.setBuddy(field)
+            fields.addWidget(caption, place, 0)
+            fields.addWidget(field, place, 1)
         self.setLayout(
             vbox(
                 label(self.tr("New run"), "heading"),

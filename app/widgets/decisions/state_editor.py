@@ -14,10 +14,10 @@ from app.widgets.decisions.flow import FlowLayout
 from app.widgets.decisions.parts import (
     FieldMessage,
     bare_splitter,
+    button,
     clear_layout,
     fixed_font,
     hbox,
-    icon_button,
     label,
     named,
     vbox,
@@ -127,8 +127,7 @@ class StateEditor(QWidget):
     def _make_row_box(self) -> QSpinBox:
         box = named(QSpinBox(), "state_row", self.tr("Row to preview"))
         box.setKeyboardTracking(False)
-        box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        box.setMinimumWidth(64)
+        box.setMinimumWidth(84)
         box.valueChanged.connect(lambda value: self.row_wanted.emit(value - 1))
         return box
 
@@ -146,12 +145,12 @@ class StateEditor(QWidget):
                 margin=0,
             )
         )
-        before = icon_button("up", "row_previous", self.tr("Previous row"), lambda: self.row.stepBy(-1))
-        after = icon_button("down", "row_next", self.tr("Next row"), lambda: self.row.stepBy(1))
+        before = button(self.tr("Previous"), "row_previous", lambda: self.row.stepBy(-1), role="quiet")
+        after = button(self.tr("Next"), "row_next", lambda: self.row.stepBy(1), role="quiet")
         title = label(self.tr("What the model reads"), "heading")
         right = QWidget()
         right.setLayout(
-            vbox(hbox(title, 1, label(self.tr("row"), "muted"), before, self.row, after, self._of), self.rendered)
+            vbox(hbox(title, 1, before, after, label(self.tr("row"), "muted"), self.row, self._of), self.rendered)
         )
         splitter = bare_splitter("state_splitter", left, right, sizes=(500, 500))
         self.setLayout(vbox(splitter))

@@ -10,7 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
-    QFormLayout,
+    QGridLayout,
     QHeaderView,
     QStackedWidget,
     QTableView,
@@ -19,7 +19,18 @@ from PySide6.QtWidgets import (
 )
 
 from app.models.decisions_table import PreviewModel, TableFacts
-from app.widgets.decisions.parts import EmptyState, FieldMessage, button, card, counted, hbox, label, named, vbox
+from app.widgets.decisions.parts import (
+    EmptyState,
+    FieldMessage,
+    button,
+    card,
+    clear_layout,
+    counted,
+    hbox,
+    label,
+    named,
+    vbox,
+)
 
 # What spreadsheets and databases of the world write; anything Python knows may be typed.
 ENCODINGS = ("utf-8", "utf-16", "cp1252", "iso-8859-1", "cp949", "shift_jis", "gb18030", "koi8-r")
@@ -127,8 +138,6 @@ class TablePicker(QWidget):
 
     def _build(self) -> QWidget:
         change = button(self.tr("Another file…"), "table_open", self.open_requested.emit)
-        form = QFormLayout()
-        form.setHorizontalSpacing(8)
         fields = hbox(spacing=12)
         for caption, box in (
             (self.tr("Encoding"), self.encoding),
@@ -197,7 +206,7 @@ class MappingBar(QWidget):
         self.setObjectName("mapping")
         self._boxes: dict[str, QComboBox] = {}
         self._text = label("", "strong", wrap=True)
-        self._rows = QFormLayout()
+        self._rows = QGridLayout()
         self._rows.setContentsMargins(0, 0, 0, 0)
         self._apply = button(self.tr("Use these columns"), "mapping_apply", self._accept, role="primary")
         self.setLayout(vbox(card(vbox(self._text, hbox(self._rows, self._apply, 1, spacing=16)))))
@@ -210,15 +219,15 @@ class MappingBar(QWidget):
             missing: (column that the form names, nearest column of the table or "").
             columns: of the table.
         """
-        while self._rows.rowCount():
-            self._rows.removeRow(0)
+        clear_layout(self._rows)
         self._boxes = {}
         for place, (name, nearest) in enumerate(missing):
             box = named(QComboBox(), f"mapping_{place}", self.tr("Column to use for {name}").format(name=name))
             box.addItems(["", *columns])
             box.setCurrentText(nearest)
             box.setMinimumWidth(200)
-            self._rows.addRow(label(name, "mono"), box)
+            self._rows.addWidget(label(name, "mono"), place, 0)
+            self._rows.addWidget(box, place, 1)
             self._boxes[name] = box
         one = self.tr("The form names a column that this table does not have. Use another instead:")
         many = self.tr("The form names {n} columns that this table does not have. Use others instead:")

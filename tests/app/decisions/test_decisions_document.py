@@ -139,4 +139,4 @@ def test_the_question_list_obeys_the_model_contract(document: FormDocument, qtmo
     assert model.moveRow(model.index(9), 0, model.index(9), 2)
     assert ids(document) == ["anger", "team", "yes_no"]
     model.set_problems({0: 2})
-    assert "2 problem" in str(model.data(model.index(0), SPOKEN))
+    assert "problems: 2" in str(model.data(model.index(0), SPOKEN))
