@@ -125,8 +125,13 @@ class EngineGroup:
         return self._process.wait()  # it has ended: this reaps it at once
 
     def members(self) -> list[psutil.Process]:
-        """All living processes of the group."""
-        return processes.find_members(self.pid, self.record.mark)
+        """All living processes of the group.
+
+        Once the leader is reaped its number may be given to another session's leader; then only the mark counts. (Not
+        always before: a process may overwrite the memory of its environment, as those do that set their title.)
+        """
+        reused = self._process.poll() is not None and psutil.pid_exists(self.pid)
+        return processes.find_members(None if reused else self.pid, self.record.mark)
 
     def log_tail(self, lines: int = 15) -> str:
         """The last lines of this start's log."""
