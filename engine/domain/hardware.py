@@ -49,10 +49,12 @@ class Gpu:
     """One card, or one MIG slice.
 
     Attributes:
-        index: in PCI order (what CUDA_DEVICE_ORDER=PCI_BUS_ID counts).
+        index: in PCI order (what CUDA_DEVICE_ORDER=PCI_BUS_ID counts); a slice has its card's.
         uuid: full (``GPU-...`` or ``MIG-...``); the only name that a plan uses.
         capability: compute capability, (8, 6) for sm_86; None when the driver does not say.
         memory_total, memory_used, memory_free: None where NVML answers "not supported".
+        memory_reserved: kept by the driver, in nobody's ``memory_used``; a program sees ``memory_total`` less this
+            (torch's "total"). total = used + reserved + free. None where the driver does not say (WSL2).
         mig: MIG mode is on (the card cannot be used whole) or this is a slice.
         display: a display is attached or active.
     """
@@ -65,6 +67,7 @@ class Gpu:
     memory_total: int | None = None
     memory_used: int | None = None
     memory_free: int | None = None
+    memory_reserved: int | None = None
     processes: tuple[GpuProcess, ...] = ()
     display: bool | None = None
     mig: bool = False
@@ -116,9 +119,11 @@ class Host:
         gcc: its version, or "" when there is none (Triton compiles a helper on Ampere).
         python_headers: Python.h of the interpreter that the engine would use is there; None when unknown.
         secure_boot: on, off or unknown; an unsigned driver module does not load when it is on.
+        nvidia_devices: display devices of NVIDIA on the PCI bus, driver or not; None when unknown (WSL2).
     """
 
     system: str = "Linux"
+    architecture: str = ""
     kernel: str = ""
     distribution: str = ""
     glibc: tuple[int, int] | None = None
@@ -132,6 +137,7 @@ class Host:
     container: str = ""
     secure_boot: bool | None = None
     open_files_limit: int | None = None
+    nvidia_devices: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
