@@ -31,9 +31,9 @@ from engine.reads.reader import Reader
 from engine.supervise.group import EngineGroup
 from engine.supervise.ports import bind_port
 
-ROWS = 1500
+ROWS = 1000
 WIDTH = 32
-ROUNDS = 5
+ROUNDS = 9
 REQUESTS_A_ROW = 2  # one question read alone with one draw: render, generate
 RATIO = 0.5
 FORM = {
