@@ -66,7 +66,7 @@ class TablePart(QWidget):
         self.group.column_edited.connect(document.set_group)
         document.changed.connect(self._show_form)
         table.changed.connect(self._show_table)
-        table.failed.connect(self.picker.show_error)
+        table.failed.connect(self._on_failed)
         presenter.row_changed.connect(self._show_row)
         presenter.mapping_changed.connect(lambda missing: self.mapping.offer(missing, table.columns))
 
@@ -82,6 +82,10 @@ class TablePart(QWidget):
         columns = [(name, f"{{{{ {column_reference(name)} }}}}") for name in table.columns]
         self.state.set_columns(columns)
         self.group.set_columns(table.columns)
+
+    def _on_failed(self, text: str) -> None:
+        self.picker.show_error(text)
+        self.picker.show_table(self._presenter.table.facts)  # what was overruled in vain is shown as it is
 
     def _show_row(self) -> None:
         presenter = self._presenter

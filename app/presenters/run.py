@@ -92,6 +92,11 @@ class RunPresenter(QObject):
         """Whether a worker of ours is at it."""
         return self.status.phase != "idle"
 
+    @property
+    def worker_pid(self) -> int | None:
+        """Of the worker's process, which leads a group of its own."""
+        return self._worker.pid if self._worker is not None else None
+
     def info(self, run_id: str) -> RunInfo | None:
         return next((run for run in self.runs if run.id == run_id), None)
 

@@ -1,0 +1,58 @@
+"""Drives the Decisions page in tests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from desk_driver import WAIT_S, expect, until_phase, within
+from PySide6.QtCore import QObject
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from app.notify import Notice, NotificationSink
+from app.pages.decisions import DecisionsPage
+from app.presenters.engine import EnginePresenter
+
+
+class Place:
+    """A page, its engine and what it said."""
+
+    def __init__(self) -> None:
+        self.engine = EnginePresenter()
+        self.notifier = NotificationSink()
+        self.notices: list[Notice] = []
+        self.notifier.noticed.connect(self.notices.append)
+        self.page = DecisionsPage(self.engine, None, self.notifier)
+        self.page.resize(1100, 760)
+
+    def find[T: QObject](self, kind: type[T], name: str) -> T:
+        """The one widget or action of this object name."""
+        found = self.page.findChildren(kind, name)
+        assert len(found) == 1, f"{len(found)} objects are named {name}"
+        return found[0]
+
+    def type_into(self, name: str, text: str) -> None:
+        """Replaces a field's text as a user would."""
+        field = self.find(QWidget, name)
+        select_all = getattr(field, "selectAll")  # noqa: B009  # line and text fields have it, QWidget has not
+        select_all()
+        QTest.keyClicks(field, text)
+
+    async def start_engine(self) -> None:
+        self.engine.start()
+        await until_phase(self.engine, "ready", "failed")
+        assert self.engine.state.ready, self.engine.state.message
+
+    async def open_example(self, name: str) -> None:
+        """Opens a bundled form and waits for its table."""
+        table = self.page.presenter.table
+        counted = expect(table.changed.connect, lambda: table.facts is not None and table.facts.count is not None)
+        self.page.open_example(name)
+        await within(counted)
+
+    async def until(self, signal: Callable[[Callable[..., None]], object], holds: Callable[[], bool]) -> None:
+        """Waits until something holds that can change only with a signal."""
+        if holds():
+            return
+        await asyncio.wait_for(expect(signal, lambda *_values: holds()), WAIT_S)
