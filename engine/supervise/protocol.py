@@ -108,7 +108,63 @@ class RunFailed(_Event):
     remedy: str = ""
 
 
-WorkerEvent = RunStarted | RunProgress | RunPaused | RunResumed | Note | RunFinished | RunCancelled | RunFailed
+class DownloadStarted(_Event):
+    """What is to be fetched is known. ``done_bytes`` of ``total_bytes`` are there already, verified or in part."""
+
+    event: Literal["download_started"] = "download_started"
+    checkpoint: str
+    folder: str
+    files: int
+    done_bytes: int
+    total_bytes: int
+
+
+class DownloadProgress(_Event):
+    """How far it is.
+
+    Attributes:
+        done_bytes: on disk, of ``total_bytes``.
+        checked_bytes: read again for their hash since the start; only this moves while what is there is checked.
+        rate: bytes a second from the network over the last half minute; ``eta_s`` None while unknown.
+    """
+
+    event: Literal["download_progress"] = "download_progress"
+    done_bytes: int
+    total_bytes: int
+    checked_bytes: int
+    files_done: int
+    files: int
+    rate: float
+    eta_s: float | None
+
+
+class DownloadFinished(_Event):
+    """Every file is there and its hash is right; ``fetched_bytes`` came over the network in this process."""
+
+    event: Literal["download_finished"] = "download_finished"
+    checkpoint: str
+    folder: str
+    commit: str
+    files: int
+    total_bytes: int
+    fetched_bytes: int
+
+
+class DownloadCancelled(_Event):
+    """It was stopped; what is there stays, and the same command goes on."""
+
+    event: Literal["download_cancelled"] = "download_cancelled"
+    checkpoint: str
+    folder: str
+    done_bytes: int
+    total_bytes: int
+
+
+DownloadEvent = DownloadStarted | DownloadProgress | DownloadFinished | DownloadCancelled
+WorkerEvent = (
+    RunStarted | RunProgress | RunPaused | RunResumed | Note | RunFinished | RunCancelled | RunFailed | DownloadEvent
+)
+LAST_WORDS = (RunFinished, RunCancelled, RunFailed, DownloadFinished, DownloadCancelled)
 Command = Literal["pause", "resume", "cancel"]
 
 _EVENTS: TypeAdapter[WorkerEvent] = TypeAdapter(Annotated[WorkerEvent, Field(discriminator="event")])

@@ -20,15 +20,7 @@ from typing import Self
 from engine.errors import BugError, UserError
 from engine.supervise import processes
 from engine.supervise.logs import rotate, tail
-from engine.supervise.protocol import (
-    Command,
-    RunCancelled,
-    RunFailed,
-    RunFinished,
-    WorkerEvent,
-    command_line,
-    parse_event,
-)
+from engine.supervise.protocol import LAST_WORDS, Command, RunFailed, WorkerEvent, command_line, parse_event
 
 LINE_LIMIT = 1 << 20  # bytes; a form of 64 questions with metrics stays far below
 
@@ -88,7 +80,7 @@ class Worker:
                 last = event
                 yield event
         code = await self.wait()
-        if not isinstance(last, RunFinished | RunCancelled | RunFailed):
+        if not isinstance(last, LAST_WORDS):
             yield self._died(code)
 
     async def _line(self) -> bytes:
