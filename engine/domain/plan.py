@@ -11,6 +11,7 @@ from typing import Literal
 Profile = Literal["chat", "decisions"]
 CheckpointKind = Literal["fp8", "int8", "nvfp4", "embedded"]
 SpeedClass = Literal["slow", "usable", "fast", "very fast"]
+Link = Literal["single", "nvlink", "p2p", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Wishes:
         canvas: slots of a canvas.
         text_only: leave the vision tower out (1.06 GiB a card).
         fast_sampler: let torch compile the sampler.
+        kv_cache: type of the KV cache; a plan refuses all but ``auto``, with its reason.
+        pipeline_parallel, constrained_reads: never planned; asked for, they are refused with their reason.
     """
 
     profile: Profile = "chat"
@@ -37,6 +40,9 @@ class Wishes:
     canvas: int | None = None
     text_only: bool | None = None
     fast_sampler: bool = False
+    kv_cache: str | None = None
+    pipeline_parallel: int | None = None
+    constrained_reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,11 @@ class LaunchPlan:
         concurrency: how many sequences of ``context`` tokens the KV cache holds.
         notes: what the user should know (trade-offs, untested corners), in sentences.
         phases: names of the start-up phases to expect, in order.
+        card_class: the row of ``engine/launch/classes.toml`` that the plan follows.
+        marlin: weights are unpacked by Marlin, so its padding and the numeric self-test matter.
+        link: how the cards of one engine reach each other.
+        largest_context: the longest context that this KV cache could hold for one sequence.
+        largest_utilisation: the most that may be asked for while the canvas buffers still fit beside it.
     """
 
     title: str
@@ -127,6 +138,11 @@ class LaunchPlan:
     speed: SpeedClass
     phases: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    card_class: str = ""
+    marlin: bool = False
+    link: Link = "single"
+    largest_context: int = 0
+    largest_utilisation: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
