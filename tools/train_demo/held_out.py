@@ -50,3 +50,11 @@ INSTRUCTIONS = frozenset(
         "How urgent is the ticket?",
     }
 )
+
+# Sentences of the example tickets that the ticket generator could put together from its parts by chance.
+SENTENCES = (
+    "Is there a solution this week?",
+    "Please change it in the next few days.",
+    "Please call me today.",
+    "Please reply today.",
+)

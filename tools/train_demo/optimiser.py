@@ -30,20 +30,19 @@ class Muon:
     @torch.no_grad()
     def step(self, rate: float) -> None:
         """One update; all matrices of a shape are orthogonalised together."""
+        gradients = [p.grad for p in self.parameters if p.grad is not None]
+        if len(gradients) != len(self.parameters):
+            raise ValueError("a Muon parameter has no gradient")
+        torch._foreach_lerp_(self.buffers, gradients, 1 - self.momentum)
+        momenta = torch._foreach_lerp(gradients, self.buffers, self.momentum)
+        torch._foreach_mul_(self.parameters, 1 - rate * self.decay)
         for (rows, columns), members in self._shapes.items():
-            updates = []
-            for i in members:
-                gradient = self.parameters[i].grad
-                if gradient is None:
-                    raise ValueError("a Muon parameter has no gradient")
-                self.buffers[i].lerp_(gradient, 1 - self.momentum)
-                updates.append(gradient.lerp(self.buffers[i], self.momentum).reshape(-1, rows, columns))
-            counts = [u.shape[0] for u in updates]
-            flat = orthogonal(torch.cat(updates))
+            stacks = [momenta[i].reshape(-1, rows, columns) for i in members]
+            flat = orthogonal(torch.cat(stacks))
             scale = max(1.0, rows / columns) ** 0.5
-            for i, update in zip(members, flat.split(counts)):
-                p = self.parameters[i]
-                p.mul_(1 - rate * self.decay).add_(update.reshape(p.shape), alpha=-rate * scale)
+            parts = flat.split([stack.shape[0] for stack in stacks])
+            updates = [part.reshape(self.parameters[i].shape) for i, part in zip(members, parts)]
+            torch._foreach_add_([self.parameters[i] for i in members], updates, alpha=-rate * scale)
 
 
 def orthogonal(stack: Tensor) -> Tensor:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tools.train_demo import held_out, words
 from tools.train_demo import ticket_words as vocabulary
-from tools.train_demo import words
 from tools.train_demo.sample import Asked, Random, Read, choice, noul, read, score, sentence
 
 CORE = ("billing", "delivery", "technical", "account", "sales")
@@ -30,7 +30,14 @@ class Ticket:
 
 
 def draw(r: Random) -> Ticket:
-    """A random ticket."""
+    """A random ticket that shares no sentence with the bundled examples."""
+    while True:
+        ticket = _draw(r)
+        if not any(held.lower() in ticket.text.lower() for held in held_out.SENTENCES):
+            return ticket
+
+
+def _draw(r: Random) -> Ticket:
     topic = r.choice(CORE) if r.random() < 0.72 else r.choice(list(vocabulary.TOPICS))
     product = words.plain(r.choice(vocabulary.PRODUCTS))
     refund, tier = r.random() < 0.42, r.randrange(4)

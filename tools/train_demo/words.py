@@ -184,6 +184,18 @@ def count(r: Random) -> Value:
     return Value(n, (str(n), in_words(n)))
 
 
+MEASURES = {"kilograms": 90, "kilometres": 900, "metres": 90, "litres": 200, "degrees": 40, "gigabytes": 500, "tonnes": 90,
+            "pages": 400, "words": 900, "square metres": 900, "watts": 900, "centimetres": 200, "people": 90}  # fmt: skip
+
+
+def measure(r: Random) -> Value:
+    """A number of some unit."""
+    unit = r.choice(list(MEASURES))
+    n = _number(r, MEASURES[unit]) * r.choice((1, 1, 1, 100))
+    forms = (f"{n:,} {unit}", f"{n} {unit}")
+    return Value((n, unit), forms if n >= 100 else (*forms, f"{in_words(n)} {unit}"))
+
+
 def date(r: Random) -> Value:
     """A day, sometimes with its year."""
     day, month = r.randint(1, 28), r.choice(MONTHS)
@@ -230,6 +242,7 @@ KINDS: dict[str, Callable[[Random], Value]] = {
     "money": money,
     "percent": percent,
     "count": count,
+    "measure": measure,
     "date": date,
     "clock": clock,
     "frequency": frequency,
