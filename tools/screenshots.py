@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable
@@ -27,8 +28,11 @@ from app.windows.ui_state import UiState
 
 SIZE = (1180, 780)
 WAIT_S = 60.0
+LARGE = 1.5
+MIDWAY_STEP = 8
+PAGE_S = 1.2  # memory and log are looked at once a second
 SETTLE_S = 0.4  # layouts and coalesced updates
-QUESTIONS = ("What is a diffusion model?", "Tell me about a lighthouse.")
+QUESTIONS = ("What is a diffusion model?", "Tell me a story about a fox.")
 
 
 async def shoot(desk: Desk, folder: Path) -> None:
@@ -50,12 +54,40 @@ async def shoot(desk: Desk, folder: Path) -> None:
     await both(desk, folder, "chat")
     for page in PAGES[1:]:
         desk.window.show_page(page)
-        await asyncio.sleep(1.2)
+        await asyncio.sleep(PAGE_S)
         await both(desk, folder, page)
-    desk.notifier.error("The engine stopped answering: it ended (killed)", "Restart it; stored runs are kept.", "x")
-    desk.notifier.info("An engine that an earlier crash had left behind was ended.")
     desk.window.show_page("chat")
-    await both(desk, folder, "notices")
+    await large(desk, folder)
+    desk.window.resize(*SIZE)
+    await midway(desk, folder)
+
+
+async def midway(desk: Desk, folder: Path) -> None:
+    """An answer while it arrives, and the same when its engine is killed."""
+    assert desk.engine is not None
+    assert desk.chat is not None
+    desk.window.show_page("chat")
+    seen = once(desk.chat.canvas_changed.connect, lambda picture: picture.step >= MIDWAY_STEP)
+    desk.chat.send(QUESTIONS[-1])
+    await asyncio.wait_for(seen, WAIT_S)
+    desk.window.grab().save(str(folder / "chat-midway.png"))
+    assert desk.engine.state.pid is not None
+    lost = once(desk.engine.state_changed.connect, lambda state: state.phase == "lost")
+    os.kill(desk.engine.state.pid, signal.SIGKILL)
+    await asyncio.wait_for(lost, WAIT_S)
+    for page in ("chat", "engine"):
+        desk.window.show_page(page)
+        await both(desk, folder, f"{page}-lost")
+
+
+async def large(desk: Desk, folder: Path) -> None:
+    """Every page in the smallest window with large text: nothing may be cut off."""
+    apply_theme(desk.app, "light", LARGE)
+    desk.window.resize(desk.window.minimumSize())
+    for page in PAGES:
+        desk.window.show_page(page)
+        await asyncio.sleep(SETTLE_S)
+        desk.window.grab().save(str(folder / f"{page}-large.png"))
 
 
 async def both(desk: Desk, folder: Path, name: str) -> None:

@@ -6,8 +6,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QDesktopServices, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.models.chat import AnswerStats
 from app.models.engine_state import EngineState
@@ -25,6 +34,8 @@ if TYPE_CHECKING:
     from app.presenters.chat import ChatPresenter
 
 SYSTEM_PROMPT_HEIGHT = 72  # pixels
+CANVAS_NEEDS_LINES = 28  # height of the page in lines of text from which on there is room for the canvas
+MIDDLE_HEIGHT = 90  # pixels, at least
 SCROLL_BAR_WIDTH = 12  # as in the style sheet
 
 
@@ -100,9 +111,12 @@ class ChatPage(QWidget):
         self._middle = QStackedWidget()
         self._middle.addWidget(self.empty)
         self._middle.addWidget(self.transcript)
+        # In a small window the transcript gives way, not what one writes into.
+        self._middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self._middle.setMinimumHeight(MIDDLE_HEIGHT)
         self.canvas = CanvasView()
         self.canvas.hide()
-        self._canvas_button.toggled.connect(self._show_canvas)
+        self._canvas_button.toggled.connect(lambda _shown: self._show_canvas())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -118,6 +132,7 @@ class ChatPage(QWidget):
         self._hint = QLabel(self._usual_hint())
         self._hint.setObjectName("chat.hint")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._hint.setWordWrap(True)
         set_role(self._hint, "caption")
         column = QWidget()
         column.setMaximumWidth(COLUMN_WIDTH)
@@ -127,6 +142,7 @@ class ChatPage(QWidget):
         for widget in (self.canvas, self.composer, self._hint):
             inner.addWidget(widget)
         outer = QWidget()
+        outer.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         row = QHBoxLayout(outer)
         row.setContentsMargins(0, 0, SCROLL_BAR_WIDTH, 0)  # in line with the transcript's column
         row.addStretch(1)
@@ -186,7 +202,7 @@ class ChatPage(QWidget):
         self._answer = self.transcript.add("assistant", "", author)
         self._answer.set_waiting(self.tr("Denoising the first canvas …"))
         self.canvas.start()
-        self.canvas.setVisible(self._canvas_button.isChecked())
+        self._show_canvas()
 
     def _on_text(self, text: str) -> None:
         if self._answer is not None:
@@ -236,8 +252,15 @@ class ChatPage(QWidget):
     def _on_link(self, url: str) -> None:
         LinkDialog(url, lambda: QDesktopServices.openUrl(QUrl(url)), self).open()
 
-    def _show_canvas(self, shown: bool) -> None:
-        self.canvas.setVisible(shown and self._middle.currentWidget() is self.transcript)
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_canvas()
+
+    def _show_canvas(self) -> None:
+        """Where it is wanted, where there is an answer, and where there is room for it and the transcript."""
+        room = self.height() >= CANVAS_NEEDS_LINES * self.fontMetrics().lineSpacing()
+        talking = self._middle.currentWidget() is self.transcript
+        self.canvas.setVisible(self._canvas_button.isChecked() and talking and room)
 
     def _stop(self) -> None:
         if self._presenter is not None:

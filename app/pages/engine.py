@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from PySide6.QtCore import QLocale, QTimer, Signal
+from PySide6.QtCore import QLocale, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from app.models.engine_state import EngineState
+from app.models.notice import as_sentence
 from app.presenters.engine import EngineChoice, EnginePresenter
 from app.tasks import spawn
 from app.theme import set_role
@@ -19,6 +20,7 @@ from app.widgets.log_view import LogView
 from app.widgets.page_header import PageHeader
 
 REFRESH_MS = 1000
+LOG_HEIGHT = 160  # pixels, at least
 
 
 class EnginePage(QWidget):
@@ -89,11 +91,21 @@ class EnginePage(QWidget):
         body.addWidget(self._log_box, 1)
         self._spare = QWidget()
         body.addWidget(self._spare, 1)
+        page = QWidget()
+        set_role(page, "page")
+        page.setLayout(body)
+        scroll = QScrollArea()
+        scroll.setObjectName("engine.scroll")
+        scroll.setAccessibleName(self.tr("Engine"))
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(header)
-        layout.addLayout(body, 1)
+        layout.addWidget(scroll, 1)
 
     def _button(self, text: str, name: str, icon_name: str, slot: Callable[[], None]) -> ThemedButton:
         button = ThemedButton(text, name, icon_name=icon_name)
@@ -169,6 +181,7 @@ class EnginePage(QWidget):
         head = QLabel(self.tr("Log"))
         set_role(head, "strong")
         self.log = LogView("engine.log")
+        self.log.setMinimumHeight(LOG_HEIGHT)
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
@@ -209,7 +222,7 @@ class EnginePage(QWidget):
 
     def _explanation(self, state: EngineState) -> str:
         if state.phase in ("failed", "lost"):
-            return "\n".join(part for part in (state.message, state.remedy) if part)
+            return "\n".join(as_sentence(part) for part in (state.message, state.remedy) if part)
         if state.kind == "embedded":
             return self.tr(
                 "A DiffusionGemma of a few million parameters that ships with the program and runs on the CPU. "

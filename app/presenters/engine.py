@@ -23,6 +23,7 @@ from engine.supervise.embedded import embedded_engine
 from engine.supervise.leftovers import sweep
 from engine.supervise.lifecycle import SupervisedEngine
 from engine.supervise.logs import tail
+from engine.supervise.processes import exit_text
 
 HEALTH_EVERY_S = 2.0
 MISSES = 2  # health checks in a row that fail before a server counts as lost: a busy one may miss one
@@ -102,7 +103,7 @@ class EnginePresenter(QObject):
                 state = await self._open(choice)
             except EngineError as error:
                 await self._release()
-                self._set(replace(self.state, phase="failed", message=error.message, remedy=error.remedy))
+                self._set(replace(self.state, phase="failed", message=self._words(error), remedy=error.remedy))
             except asyncio.CancelledError:
                 await self._release()
                 self._set(EngineState(kind=choice.kind))
@@ -229,7 +230,9 @@ class EnginePresenter(QObject):
     async def _watch_process(self, engine: SupervisedEngine) -> None:
         ended = await engine.watch()
         if engine is self._engine and ended.phase == "failed":
-            await self._lost(ended.reason)
+            code = engine.group.exit_code() if engine.group is not None else None
+            ending = self.tr("it ended") if code is None else self.tr("it ended ({how})").format(how=exit_text(code))
+            await self._lost(ending)
 
     async def _lost(self, why: str) -> None:
         async with self._busy:
@@ -246,6 +249,12 @@ class EnginePresenter(QObject):
                 )
             )
             await self._release()
+
+    def _words(self, error: EngineError) -> str:
+        """The message without the end of the log, which the Engine page shows anyway."""
+        if error.code in ("engine.died_at_start", "engine.start_timeout"):
+            return self.tr("it {what}").format(what=error.params["what"])
+        return error.message
 
     def _set(self, state: EngineState) -> None:
         if state != self.state:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QSlider, QVBoxLayout, QWidget
 
 from app.models.canvas import CanvasSnapshot, Cell
 from app.theme import current_tokens, set_role
@@ -19,7 +19,7 @@ from app.widgets.icons import IconButton
 
 FRAME_MS = 33  # at most 30 pictures a second
 MAX_STEPS_KEPT = 2048  # of the last answer, for the replay
-HEIGHT_LINES = 5
+HEIGHT_LINES = 4.3  # the part of a line says that there is more
 PAD_X, PAD_Y, GAP = 3.0, 2.0, 2.0  # pixels around and between tokens
 SHADE_FULL = 4.0  # nats; an entropy from here on is drawn palest
 PALEST, DARKEST = 70, 190  # alpha of unsettled tokens
@@ -67,7 +67,7 @@ class CanvasSheet(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(self._font())
+        painter.setFont(self.token_font())
         tokens = current_tokens()
         settled, text, accent = QColor(tokens.accent_soft), QColor(tokens.text), QColor(tokens.accent)
         area = QRectF(event.rect())
@@ -89,13 +89,13 @@ class CanvasSheet(QWidget):
                 painter.drawLine(QPointF(placed.rect.left() + 2, low), QPointF(placed.rect.right() - 2, low))
         painter.end()
 
-    def _font(self) -> QFont:
+    def token_font(self) -> QFont:
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         font.setPointSizeF(self.font().pointSizeF() * 0.92)
         return font
 
     def _place(self) -> None:
-        metrics = QFontMetricsF(self._font())
+        metrics = QFontMetricsF(self.token_font())
         line = metrics.height() + 2 * PAD_Y
         x = y = 0.0
         self._placed = []
@@ -116,6 +116,7 @@ class CanvasView(QFrame):
         super().__init__(parent)
         set_role(self, "sunken")
         self.setObjectName("canvas")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(self.tr("Canvas"))
         self._steps: list[CanvasSnapshot] = []
         self._shown: CanvasSnapshot | None = None
@@ -174,20 +175,22 @@ class CanvasView(QFrame):
         self._detail = QLabel()
         self._detail.setObjectName("canvas.detail")
         set_role(self._detail, "caption")
-        key = QLabel(self.tr("tinted: accepted · underlined: changed · pale: noise"))
-        set_role(key, "caption")
+        self._key = QLabel(self.tr("tinted: accepted · underlined: changed · pale: noise"))
+        set_role(self._key, "caption")
         head = QHBoxLayout()
         head.addWidget(self._title)
         head.addWidget(self._detail, 1)
-        head.addWidget(key)
+        head.addWidget(self._key)
         self.sheet = CanvasSheet()
+        self.sheet.setToolTip(self._key.text())
         scroll = QScrollArea()
         scroll.setObjectName("canvas.scroll")
         scroll.setAccessibleName(self.tr("Tokens of the canvas"))
         scroll.setWidgetResizable(True)
         scroll.setWidget(self.sheet)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFixedHeight(round(HEIGHT_LINES * (QFontMetricsF(self.font()).height() + 2 * PAD_Y + GAP)))
+        self._scroll = scroll
+        self._fit()
         self.sheet.setAutoFillBackground(False)
         scroll.viewport().setAutoFillBackground(False)
         layout = QVBoxLayout(self)
@@ -212,6 +215,20 @@ class CanvasView(QFrame):
         row.addWidget(self._slider, 1)
         self._replay.hide()
         return self._replay
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._key.setVisible(self.width() >= 2.2 * self._key.sizeHint().width())  # the step comes first
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_scroll"):
+            self._fit()
+
+    def _fit(self) -> None:
+        """As high as a few lines of the sheet, whatever the size of the text."""
+        line = QFontMetricsF(self.sheet.token_font()).height() + 2 * PAD_Y + GAP
+        self._scroll.setFixedHeight(round(HEIGHT_LINES * line))
 
     def _show_last(self) -> None:
         if self._steps:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import set_role
 from app.widgets.icons import ThemedButton
@@ -44,6 +44,11 @@ class ComposerText(QPlainTextEdit):
         super().focusOutEvent(event)
         self.focused.emit(False)
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
     def _fit(self) -> None:
         lines = min(max(round(self.document().size().height()), MIN_LINES), MAX_LINES)
         spacing = QFontMetricsF(self.font()).lineSpacing()
@@ -65,6 +70,7 @@ class Composer(QFrame):
         super().__init__(parent)
         set_role(self, "composer")
         self.setObjectName("composer")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._ready = False
         self._answering = False
         self.text = ComposerText()

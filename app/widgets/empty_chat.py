@@ -49,7 +49,7 @@ class EmptyChat(QWidget):
         holder.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         holder.setLayout(column)
         row = QHBoxLayout(self)
-        row.setContentsMargins(24, 0, 24, 0)
+        row.setContentsMargins(24, 0, 36, 0)  # the transcript that takes its place has a scroll bar at the right
         row.addStretch(1)
         row.addWidget(holder, 1000)
         row.addStretch(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
@@ -12,6 +12,7 @@ from app.theme import current_tokens, set_role
 from app.widgets.icons import IconButton, ThemedButton, ThemedIcon, pixmap
 
 MAX_NOTICES = 3
+RAIL_WIDTH = 196  # pixels
 INFO_SHOWN_MS = 6000  # infos leave by themselves; warnings and errors stay until closed
 
 
@@ -24,7 +25,7 @@ class NavRail(QFrame):
         """``entries``: (page name, label, icon name) in order; the n-th is reached with Ctrl+n."""
         super().__init__(parent)
         set_role(self, "rail")
-        self.setFixedWidth(196)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         self._buttons: dict[str, ThemedButton] = {}
         self._group = QButtonGroup(self)
         layout = QVBoxLayout(self)
@@ -41,6 +42,14 @@ class NavRail(QFrame):
             self._buttons[name] = button
             layout.addWidget(button)
         layout.addStretch(1)
+
+    def sizeHint(self) -> QSize:
+        """Wider only for larger text."""
+        hint = super().sizeHint()
+        return QSize(max(hint.width(), RAIL_WIDTH), hint.height())
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
 
     def select(self, name: str) -> None:
         self._buttons[name].setChecked(True)
@@ -182,6 +191,7 @@ class StatusLine(QFrame):
         self._text = QLabel()
         self._text.setObjectName("status.engine")
         self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._right = QLabel()
         for label in (self._text, self._right):
             set_role(label, "caption")
@@ -196,7 +206,8 @@ class StatusLine(QFrame):
 
     def set_state(self, state: EngineState) -> None:
         self._state = state
-        self._text.setText(self.describe(state))
+        self._text.setText(self.describe(state).replace("\n", " "))
+        self._text.setToolTip(self._text.text())
         self._text.setAccessibleName(self._text.text())
         self.refresh()
 
