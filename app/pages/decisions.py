@@ -65,6 +65,7 @@ class DecisionsPage(QWidget):
 
     async def close_down(self) -> None:
         """The window leaves: the worker ends, files are closed. What is stored stays."""
+        await self.presenter.close_down()
         await self.runs.close_down()
         await self.results.close_down()
 

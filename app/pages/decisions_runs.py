@@ -135,7 +135,6 @@ class RunsPart(QWidget):
         self._runs.resume(self._results.run_id, self.setup.concurrency.value())
 
     def _on_started(self, run_id: str) -> None:
-        self._wanted = run_id
         if run_id != self._results.run_id:
             self._results.open(run_id)
 
@@ -144,9 +143,8 @@ class RunsPart(QWidget):
         name = run.name if run is not None else run_id
         if how == "finished":
             self._notifier.success(self.tr("{name}: every row is answered.").format(name=name))
-        self._results.follow(False)
         if run_id and run_id == self._results.run_id:
-            self._results.open(run_id)
+            self._results.follow(False)
 
     def _show_runs(self) -> None:
         self.runs_model.show_runs(self._runs.runs)

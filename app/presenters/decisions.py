@@ -16,7 +16,7 @@ from app.models.decisions_check import Problem, check_form
 from app.models.decisions_document import FormDocument, empty_form
 from app.models.decisions_preview import PreviewFacts
 from app.presenters.decisions_table import TablePresenter, missing_columns, renamed
-from app.tasks import spawn
+from app.tasks import cancel_all, spawn
 from engine import paths
 from engine.batch.form import dump_form, load_form, parse_form
 from engine.client.http import EngineClient
@@ -189,6 +189,12 @@ class DecisionsPresenter(QObject):
         except EngineError:  # the engine went away: the next state change asks again
             return
         self._set_findings(findings)
+
+    async def close_down(self) -> None:
+        """The window leaves: nothing is asked any more."""
+        self._label_timer.stop()
+        await cancel_all(self.table)
+        await cancel_all(self)
 
     # ---- private
     async def _label_finding(self, client: EngineClient, question: Question) -> tuple[str, bool]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.models.results import PAGE, AnswerRow, ResultsModel
-from app.tasks import spawn
+from app.tasks import cancel_all, spawn
 from app.widgets.decisions.export_dialog import ExportChoice
 from engine import paths
 from engine.batch.prepare import form_of
@@ -90,7 +90,7 @@ class ResultsPresenter(QObject):
         self._keys: array[int] = array("q")
         self._serial = 0
         self._metrics: dict[str, tuple[tuple[str, float | None, str], ...]] = {}
-        self._refreshing = False
+        self._refreshing = asyncio.Lock()
         self._timer = QTimer(self)
         self._timer.setObjectName("results refresh")
         self._timer.setInterval(REFRESH_MS)
@@ -102,15 +102,15 @@ class ResultsPresenter(QObject):
 
     def follow(self, running: bool) -> None:
         """Whether answers still arrive: then the table is brought up to date every second."""
-        if running:
+        if running and not self._timer.isActive():
             self._timer.start()
-        elif self._timer.isActive():
+        elif not running and self._timer.isActive():
             self._timer.stop()
-            self.refresh()
+            spawn(self, self._settle(), "settle results")
 
     def refresh(self) -> None:
         """Bring table and outcome up to date, unless that is being done already."""
-        if self._browser is not None and not self._refreshing:
+        if self._browser is not None and not self._refreshing.locked():
             spawn(self, self._refresh(), "refresh results")
 
     def browse(self, question: int | None, status: str | None, sort: str, descending: bool) -> None:
@@ -169,8 +169,10 @@ class ResultsPresenter(QObject):
             self.outcome_changed.emit(outcomes)
 
     async def close_down(self) -> None:
+        """The window leaves: nothing of this is asked any more, and the file is closed."""
         self._timer.stop()
         self._serial += 1
+        await cancel_all(self)
         await self._close()
 
     # ---- private
@@ -202,12 +204,17 @@ class ResultsPresenter(QObject):
             self.model.reset(len(keys))
             self.counted.emit(len(keys))
 
+    async def _settle(self) -> None:
+        """Everything that the run has stored so far, counted and measured."""
+        await self._refresh()
+        await self.load_outcome()
+        await self.measure()
+
     async def _refresh(self) -> None:
-        browser, browse, old = self._browser, self._browse, self._keys
-        if browser is None:
-            return
-        self._refreshing = True
-        try:
+        async with self._refreshing:
+            browser, browse, old = self._browser, self._browse, self._keys
+            if browser is None:
+                return
             changed = await self._ask(browser, lambda: _changed(browser, browse, old))
             if changed is not None and browse is self._browse and old is self._keys and changed[1] >= 0:
                 self._keys, first = changed
@@ -215,8 +222,6 @@ class ResultsPresenter(QObject):
                 self.model.change(len(keys), first)
                 self.counted.emit(len(keys))
                 await self.load_outcome()
-        finally:
-            self._refreshing = False
 
     async def _fetch(self, number: int) -> None:
         browser = self._browser
