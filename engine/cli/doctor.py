@@ -17,10 +17,18 @@ import click
 from engine import paths
 from engine.cli.main import BAD_INPUT, OK
 from engine.cli.version import version
-from engine.hardware.nvml import NvmlReport, probe
+from engine.domain.hardware import GIB, DriverStatus, Gpu
+from engine.hardware.nvml import NvmlAnswer, probe
 
 CheckStatus = Literal["ok", "note", "bad"]
 DEMO_FILES = ("encode.onnx", "denoise.onnx", "config.json", "tokenizer.json", "chat_template.jinja")
+_DRIVER_REMEDIES: dict[DriverStatus, str] = {
+    "ok": "",
+    "no_driver": "without a card nothing is missing; with one install the NVIDIA driver and restart the machine",
+    "mismatch": "the driver was updated while its old kernel module is loaded: restart the machine",
+    "no_permission": "this user may not open /dev/nvidia*: check the permissions of the device files",
+    "error": "nvidia-smi may say more",
+}
 MIN_FREE_BYTES = 500_000_000  # a run over a million rows takes a few hundred megabytes
 
 
@@ -105,20 +113,24 @@ def _display() -> Check:
     return Check("window", "ok", f"display {shown}")
 
 
-def _gpus(report: NvmlReport) -> Check:
-    if report.status == "ok" and report.gpus:
-        cards = "; ".join(
-            f"{gpu.name}, {gpu.memory_used / 2**30:.1f} of {gpu.memory_total / 2**30:.1f} GiB used"
-            for gpu in report.gpus
-        )
-        return Check("cards", "ok", f"driver {report.driver}: {cards}")
-    if report.status == "ok":
-        return Check("cards", "note", f"driver {report.driver} sees no card")
-    return Check("cards", "note", report.detail or report.status, report.remedy)
+def _gpus(answer: NvmlAnswer) -> Check:
+    driver = answer.driver
+    if driver.status == "ok" and answer.gpus:
+        return Check("cards", "ok", f"driver {driver.version}: {'; '.join(map(_card, answer.gpus))}")
+    if driver.status == "ok":
+        return Check("cards", "note", f"driver {driver.version} sees no card")
+    return Check("cards", "note", driver.detail or driver.status, _DRIVER_REMEDIES[driver.status])
 
 
-def _gpu_fields(report: NvmlReport) -> dict[str, Any]:
-    return {"status": report.status, "driver": report.driver, "cards": [asdict(gpu) for gpu in report.gpus]}
+def _card(gpu: Gpu) -> str:
+    if gpu.memory_used is None or gpu.memory_total is None:
+        return gpu.name
+    return f"{gpu.name}, {gpu.memory_used / GIB:.1f} of {gpu.memory_total / GIB:.1f} GiB used"
+
+
+def _gpu_fields(answer: NvmlAnswer) -> dict[str, Any]:
+    driver = answer.driver
+    return {"status": driver.status, "driver": driver.version, "cards": [asdict(gpu) for gpu in answer.gpus]}
 
 
 def _leftovers() -> Check:
