@@ -12,9 +12,9 @@ import asyncio
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,11 +22,9 @@ from PySide6.QtCore import QObject, Qt, QTimer
 
 from app.tasks import spawn
 from engine import paths
-from engine.errors import UserError
 
 if TYPE_CHECKING:
     from app.windows.desk import Desk
-    from engine.supervise.worker import Worker
 
 WATCHED = ("torch", "vllm", "transformers", "onnxruntime")  # must never be imported by the window
 TICK_MS = 16
@@ -75,13 +73,9 @@ async def _gui(desk: Desk, _painted: asyncio.Future[float]) -> None:
     await _ready(desk)
     idle = await _lateness(SECONDS)
     stream = spawn(desk, _keep_chatting(desk), "bench stream")
-    with tempfile.TemporaryDirectory(prefix="desk-bench-") as folder:
-        worker = await _start_run(desk, Path(folder))
-        try:
-            busy = await _lateness(SECONDS)
-        finally:
-            stream.cancel()
-            await worker.stop()
+    await _start_run(desk)
+    busy = await _lateness(SECONDS)
+    stream.cancel()
     _print({"idle_ms": idle, "busy_ms": busy})
     desk.request_close()
 
@@ -114,35 +108,20 @@ async def _lateness(seconds: float) -> list[float]:
     return late
 
 
-async def _start_run(desk: Desk, folder: Path) -> Worker:
-    """A run of an example over the window's engine, long enough for the measurement, watched as always."""
-    from engine.supervise.lifecycle import KEY_VARIABLE
-    from engine.supervise.worker import Worker
+async def _start_run(desk: Desk) -> None:
+    """Starts a run of an example as the Decisions page does, long enough for the measurement."""
+    from app.pages.decisions import DecisionsPage
+    from engine.batch.form import load_form
 
-    assert desk.engine is not None
+    page = desk.window.page("decisions")
+    assert isinstance(page, DecisionsPage)
+    runs = page.runs
     example = paths.resources_dir() / "examples" / "contradictions"
-    files = [str(example / "form.json"), str(example / "table.csv"), "--out", str(folder / "out.csv")]
-    width = ["--concurrency", str(RUN_WIDTH), "--draws", str(RUN_DRAWS)]
-    worker = await Worker.spawn(
-        ["decide", *files, "--engine", desk.engine.url, *width],
-        log_path=folder / "worker.log",
-        env={KEY_VARIABLE: desk.engine.api_key or ""},
-    )
-    started = asyncio.get_running_loop().create_future()
-    spawn(desk, _watch(worker, started), "bench run")
-    await asyncio.wait_for(started, READY_S)
-    return worker
-
-
-async def _watch(worker: Worker, started: asyncio.Future[None]) -> None:
-    """Reads every event of the run; the first progress says that it is under way."""
-    from engine.supervise.protocol import RunFailed, RunProgress  # pydantic: not before the first paint
-
-    async for event in worker.events():
-        if isinstance(event, RunFailed) and not started.done():
-            started.set_exception(UserError(event.code, "the bench's run failed: {why}", why=event.message))
-        elif isinstance(event, RunProgress) and not started.done():
-            started.set_result(None)
+    form = load_form(example / "form.json")
+    form = replace(form, method=replace(form.method, draws=RUN_DRAWS))
+    moved = _signal(runs.status_changed.connect, lambda: runs.status.progress is not None)
+    runs.start(form, example / "table.csv", {}, RUN_WIDTH)
+    await asyncio.wait_for(moved, READY_S)
 
 
 async def _keep_chatting(desk: Desk) -> None:
