@@ -7,6 +7,7 @@ et al., 2024). AdamW alone stayed at chance for the first thousands of examples.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -28,8 +29,8 @@ class Muon:
             self._shapes.setdefault(tuple(p.shape[-2:]), []).append(i)
 
     @torch.no_grad()
-    def step(self, rate: float) -> None:
-        """One update; all matrices of a shape are orthogonalised together."""
+    def step(self, rate: Tensor) -> None:
+        """One update with a 0-dimensional rate; all matrices of a shape are orthogonalised together."""
         gradients = [p.grad for p in self.parameters if p.grad is not None]
         if len(gradients) != len(self.parameters):
             raise ValueError("a Muon parameter has no gradient")
@@ -41,8 +42,66 @@ class Muon:
             flat = orthogonal(torch.cat(stacks))
             scale = max(1.0, rows / columns) ** 0.5
             parts = flat.split([stack.shape[0] for stack in stacks])
-            updates = [part.reshape(self.parameters[i].shape) for i, part in zip(members, parts)]
-            torch._foreach_add_([self.parameters[i] for i in members], updates, alpha=-rate * scale)
+            updates = [part.reshape(self.parameters[i].shape).contiguous() for i, part in zip(members, parts)]
+            torch._foreach_mul_(updates, rate * -scale)
+            torch._foreach_add_([self.parameters[i] for i in members], updates)
+
+
+class Optimiser:
+    """Muon and Adam with one learning-rate scale; on a GPU the whole update is one captured CUDA graph."""
+
+    FIRST_EAGER = 3  # updates before the capture, in which Adam makes its state
+
+    def __init__(self, named: dict[str, nn.Parameter], muon_rate: float, adam_rate: float, clip: float, graphs: bool) -> None:
+        matrices, rest = split_parameters(named)
+        self.parameters = list(named.values())
+        device = self.parameters[0].device
+        self.muon_rate, self.adam_rate, self.clip, self.graphs = muon_rate, adam_rate, clip, graphs
+        self.scale = torch.zeros((), device=device)
+        self._rate = torch.zeros((), device=device)
+        on_gpu = device.type == "cuda"
+        self.muon = Muon(matrices)
+        self.adam = torch.optim.AdamW(
+            rest, lr=self._rate if on_gpu else adam_rate, betas=(0.9, 0.98), weight_decay=0.0, fused=on_gpu, capturable=on_gpu
+        )
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._updates = 0
+
+    def step(self, scale: float) -> None:
+        """One update from the parameters' gradients; ``scale`` multiplies both rates."""
+        self.scale.fill_(scale)
+        self._updates += 1
+        if not self.graphs or self._updates <= self.FIRST_EAGER:
+            self._apply(scale)
+            return
+        if self._graph is None:
+            self._graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graph):
+                self._apply(scale)
+        self._graph.replay()
+
+    def _apply(self, scale: float) -> None:
+        torch.nn.utils.clip_grad_norm_(self.parameters, self.clip)
+        self._rate.copy_(self.scale * self.adam_rate)
+        for group in self.adam.param_groups:
+            if not isinstance(group["lr"], Tensor):
+                group["lr"] = scale * self.adam_rate
+        self.adam.step()
+        self.muon.step(self.scale * self.muon_rate)
+
+    def state(self) -> dict[str, Any]:
+        """What resuming needs (Muon's momenta in half precision, to stay small)."""
+        return {"adam": self.adam.state_dict()["state"], "muon": [buffer.bfloat16() for buffer in self.muon.buffers]}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """What ``state`` returned."""
+        groups = self.adam.state_dict()["param_groups"]
+        self.adam.load_state_dict({"state": state["adam"], "param_groups": groups})
+        for group in self.adam.param_groups:
+            if isinstance(group["lr"], Tensor):
+                group["lr"] = self._rate
+        for buffer, saved in zip(self.muon.buffers, state["muon"]):
+            buffer.copy_(saved)
 
 
 def orthogonal(stack: Tensor) -> Tensor:

@@ -37,7 +37,7 @@ from tools.train_demo.model import (
     text_parameters,
     use_traceable_kernels,
 )
-from tools.train_demo.optimiser import Muon, split_parameters
+from tools.train_demo.optimiser import Optimiser
 from tools.train_demo.sample import Random
 
 UNUSED_TOKENS = 12  # room that the vocabulary keeps above the tokenizer (image tokens stand at its end)
@@ -64,6 +64,7 @@ class Settings:
     muon_rate: float = 0.02
     adam_rate: float = 2e-3
     graphs: int = 0
+    update_graph: int = 1
     half: int = 0
     stop_after: float = 0.0
     evaluate_every: float = 90.0
@@ -152,11 +153,8 @@ class Run:
             for name, buffer in self.model.named_buffers():
                 if name.endswith("layer_scalar"):
                     buffer.data = buffer.data.bfloat16()
-        matrices, rest = split_parameters(self.masters.parameters)
-        self.muon = Muon(matrices)
-        self.adam = torch.optim.AdamW(
-            rest, lr=settings.adam_rate, betas=(0.9, 0.98), weight_decay=0.0, fused=settings.device.startswith("cuda")
-        )
+        rates = (settings.muon_rate, settings.adam_rate)
+        self.optimiser = Optimiser(self.masters.parameters, *rates, CLIP, bool(settings.graphs) and bool(settings.update_graph))
         self.step, self.before, self.examples = 0, 0.0, 0
         if resumed:
             self._load_state()
@@ -164,12 +162,10 @@ class Run:
     def _load_state(self) -> None:
         state = torch.load(self.settings.out / "state.pt", map_location=self.settings.device)
         self.step, self.before, self.examples = state["step"], state["seconds"], state["examples"]
-        self.adam.load_state_dict(state["adam"])
-        for buffer, saved in zip(self.muon.buffers, state["muon"]):
-            buffer.copy_(saved)
+        self.optimiser.load(state)
 
     def save(self, seconds: float) -> None:
-        """The checkpoint and what resuming needs (momenta in half precision, to stay small)."""
+        """The checkpoint and what resuming needs."""
         out = self.settings.out
         keeper = DiffusionGemmaForBlockDiffusion(build_config(self.size))
         with torch.no_grad():
@@ -181,8 +177,7 @@ class Run:
             "step": self.step,
             "seconds": seconds,
             "examples": self.examples,
-            "adam": self.adam.state_dict(),
-            "muon": [buffer.bfloat16() for buffer in self.muon.buffers],
+            **self.optimiser.state(),
         }
         torch.save(state, out / "state.pt")
 
@@ -214,7 +209,7 @@ class Run:
         batch = next(batches)
         start = time.monotonic()
         saved = measured = start
-        sums, since = np.zeros(5), 0
+        sums, since, waited = np.zeros(5), 0, 0.0
         self.log({"parameters": sum(p.numel() for p in self.parameters), "settings": {k: str(v) for k, v in asdict(s).items()}})
         while True:
             elapsed = self.before + time.monotonic() - start
@@ -224,8 +219,11 @@ class Run:
             scale = rate_at(progress, self.step)
             result = gradients(to_device(batch, s.device))
             self.examples += len(batch.prompts)
-            self._update(scale)
+            self.optimiser.step(scale)
+            self.masters.give_weights()
+            asked = time.monotonic()
             batch = next(batches)
+            waited += time.monotonic() - asked
             self.step += 1
             if self.step % 10 == 0:
                 parts = (result.label, result.rest, result.next_token, result.first_token, result.accuracy)
@@ -234,10 +232,10 @@ class Run:
             if self.step % 100 == 0:
                 names = ("label", "rest", "next", "first", "accuracy")
                 means = {name: round(float(x), 4) for name, x in zip(names, sums / since)}
-                self.log({"step": self.step, "seconds": round(elapsed, 1), "examples": self.examples, "rate": round(scale, 3), **means})
+                self.log({"step": self.step, "seconds": round(elapsed, 1), "examples": self.examples, "rate": round(scale, 3), "waited": round(waited, 2), **means})
                 if not math.isfinite(float(sums.sum())):
                     raise RuntimeError("the loss is not finite")
-                sums, since = np.zeros(5), 0
+                sums, since, waited = np.zeros(5), 0, 0.0
             now = time.monotonic()
             if now - measured > s.evaluate_every:
                 measured = now
@@ -248,14 +246,6 @@ class Run:
         workers.close()
         self.save(elapsed)
         self.log({"step": self.step, "seconds": round(elapsed, 1), "examples": self.examples, **self.measure()})
-
-    def _update(self, scale: float) -> None:
-        torch.nn.utils.clip_grad_norm_(self.parameters, CLIP)
-        for group in self.adam.param_groups:
-            group["lr"] = self.settings.adam_rate * scale
-        self.adam.step()
-        self.muon.step(self.settings.muon_rate * scale)
-        self.masters.give_weights()
 
 
 def parse() -> tuple[Settings, Size]:
