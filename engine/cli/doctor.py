@@ -8,55 +8,63 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.util import find_spec
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
 import click
 
 from engine import paths
+from engine.cli.machine_checks import Check, machine_checks
 from engine.cli.main import BAD_INPUT, OK
 from engine.cli.version import version
-from engine.domain.hardware import GIB, DriverStatus, Gpu
-from engine.hardware.nvml import NvmlAnswer, probe
+from engine.domain.hardware import Machine
+from engine.hardware.findings import find_findings
+from engine.hardware.machine import cards_named, probe_machine
+from engine.hardware.record import load_machine, save_machine
 
-CheckStatus = Literal["ok", "note", "bad"]
 DEMO_FILES = ("encode.onnx", "denoise.onnx", "config.json", "tokenizer.json", "chat_template.jinja")
-_DRIVER_REMEDIES: dict[DriverStatus, str] = {
-    "ok": "",
-    "no_driver": "without a card nothing is missing; with one install the NVIDIA driver and restart the machine",
-    "mismatch": "the driver was updated while its old kernel module is loaded: restart the machine",
-    "no_permission": "this user may not open /dev/nvidia*: check the permissions of the device files",
-    "error": "nvidia-smi may say more",
-}
 MIN_FREE_BYTES = 500_000_000  # a run over a million rows takes a few hundred megabytes
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One finding. ``bad`` stops the main job; ``note`` does not."""
-
-    name: str
-    status: CheckStatus
-    detail: str
-    remedy: str = ""
 
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def command(as_json: bool) -> int:
-    """Look at this machine: cards, display, folders, the embedded engine, leftovers."""
-    report = probe()
-    checks = [*_installation(), _display(), _gpus(report), *_folders()]
+@click.option(
+    "--machine",
+    "recorded",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Look at a recorded machine instead of this one.",
+)
+@click.option(
+    "--record",
+    "target",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write this machine to a file, without what identifies you.",
+)
+def command(as_json: bool, recorded: Path | None, target: Path | None) -> int:
+    """Look at this machine: cards, driver, system, display, folders, the embedded engine, leftovers."""
+    if recorded is not None and target is not None:
+        raise click.UsageError("--machine reads a recorded machine, --record writes this one: give one of them")
+    machine = load_machine(recorded) if recorded else probe_machine()
+    if target is not None:
+        save_machine(machine, target)
+    checks = list(machine_checks(machine))
+    if recorded is None:
+        checks = [*_installation(), _display(), *checks, *_visible_devices(machine), *_folders()]
     if as_json:
-        print(json.dumps({"checks": [asdict(check) for check in checks], "gpus": _gpu_fields(report)}))
+        print(json.dumps({"checks": [asdict(check) for check in checks], **_fields(machine)}))
     else:
         _print(checks)
+        if target is not None:
+            click.echo(f"recorded in {target}")
     return BAD_INPUT if any(check.status == "bad" for check in checks) else OK
 
 
 def _print(checks: list[Check]) -> None:
-    colours = {"ok": "green", "note": "yellow", "bad": "red"}
+    colours = {"ok": "green", "note": "cyan", "warn": "yellow", "bad": "red"}
     for check in checks:
         mark = click.style(f"{check.status:<5}", fg=colours[check.status])
         click.echo(f"{mark}{check.name}: {check.detail}")
@@ -113,24 +121,25 @@ def _display() -> Check:
     return Check("window", "ok", f"display {shown}")
 
 
-def _gpus(answer: NvmlAnswer) -> Check:
-    driver = answer.driver
-    if driver.status == "ok" and answer.gpus:
-        return Check("cards", "ok", f"driver {driver.version}: {'; '.join(map(_card, answer.gpus))}")
-    if driver.status == "ok":
-        return Check("cards", "note", f"driver {driver.version} sees no card")
-    return Check("cards", "note", driver.detail or driver.status, _DRIVER_REMEDIES[driver.status])
+def _visible_devices(machine: Machine) -> Iterator[Check]:
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named is None or not machine.gpus:
+        return
+    cards = ", ".join(str(gpu.index) for gpu in cards_named(machine, named)) or "none"
+    yield Check(
+        "CUDA_VISIBLE_DEVICES",
+        "note",
+        f"is set to {named!r}, which names cards: {cards}; all cards are shown here, and a plan names its own",
+    )
 
 
-def _card(gpu: Gpu) -> str:
-    if gpu.memory_used is None or gpu.memory_total is None:
-        return gpu.name
-    return f"{gpu.name}, {gpu.memory_used / GIB:.1f} of {gpu.memory_total / GIB:.1f} GiB used"
-
-
-def _gpu_fields(answer: NvmlAnswer) -> dict[str, Any]:
-    driver = answer.driver
-    return {"status": driver.status, "driver": driver.version, "cards": [asdict(gpu) for gpu in answer.gpus]}
+def _fields(machine: Machine) -> dict[str, Any]:
+    cards = [asdict(gpu) for gpu in machine.gpus]
+    return {
+        "gpus": {"status": machine.driver.status, "driver": machine.driver.version, "cards": cards},
+        "machine": asdict(machine),
+        "findings": [asdict(finding) for finding in find_findings(machine)],
+    }
 
 
 def _leftovers() -> Check:

@@ -1,93 +1,223 @@
-"""The NVIDIA cards of this machine, through NVML (nvidia-ml-py)."""
+"""The driver and the cards of this machine, through NVML (nvidia-ml-py).
+
+NVML counts physical cards and passes over CUDA_VISIBLE_DEVICES, so what is read here belongs to the card that it
+names. Nothing raises: a driver that does not answer is a :class:`Driver` with another status.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
-NvmlStatus = Literal["ok", "no_driver", "mismatch", "no_permission", "error"]
+import psutil
 
-_REMEDIES: dict[NvmlStatus, str] = {
-    "ok": "",
-    "no_driver": "no NVIDIA driver answers: without a card nothing is missing, with one install its driver and restart",
-    "mismatch": "the driver was updated while its old kernel module is loaded: restart the machine",
-    "no_permission": "this user may not open /dev/nvidia*: check the permissions of the device files",
-    "error": "nvidia-smi may say more",
+from engine.domain.hardware import ComputeMode, Driver, DriverStatus, Gpu, GpuLink, GpuProcess
+from engine.hardware import links, nvml_reads
+from engine.hardware.nvml_reads import Binding, CardGone, Handle, Reader
+
+_STATUS: dict[int | None, DriverStatus] = {
+    nvml_reads.LIBRARY_NOT_FOUND: "no_driver",
+    nvml_reads.DRIVER_NOT_LOADED: "no_driver",
+    nvml_reads.NO_PERMISSION: "no_permission",
+    nvml_reads.LIB_RM_VERSION_MISMATCH: "mismatch",
 }
+# nvmlComputeMode_t; 1 was exclusive thread, which today's drivers treat as exclusive process.
+_COMPUTE_MODES: dict[int | None, ComputeMode] = {
+    0: "default",
+    1: "exclusive_process",
+    2: "prohibited",
+    3: "exclusive_process",
+}
+_PROCESS_LISTS = (
+    "nvmlDeviceGetComputeRunningProcesses",
+    "nvmlDeviceGetGraphicsRunningProcesses",
+    "nvmlDeviceGetMPSComputeRunningProcesses",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Gpu:
-    """One card. Memory in bytes; ``memory_used`` counts every process and the driver's own share."""
+class NvmlAnswer:
+    """Everything that NVML says."""
 
-    index: int
-    name: str
-    uuid: str
-    memory_total: int
-    memory_used: int
-
-
-@dataclass(frozen=True, slots=True)
-class NvmlReport:
-    """What NVML says.
-
-    Attributes:
-        driver: its version; empty when none answers.
-        detail: NVML's own words for a failure.
-    """
-
-    status: NvmlStatus
-    driver: str = ""
+    driver: Driver
     gpus: tuple[Gpu, ...] = ()
-    detail: str = ""
-
-    @property
-    def remedy(self) -> str:
-        """What the user can do; empty when all is well."""
-        return _REMEDIES[self.status]
+    links: tuple[GpuLink, ...] = ()
 
 
-def probe() -> NvmlReport:
-    """Ask NVML for the driver and the cards. Takes milliseconds without a driver, up to a second with one."""
-    import pynvml as binding
+def probe(load: Callable[[], Binding] = nvml_reads.load_binding) -> NvmlAnswer:
+    """Ask NVML. Takes milliseconds without a driver, up to some seconds with eight sleeping cards.
 
-    pynvml: Any = binding  # it has no types
-
+    Args:
+        load: gives the binding; tests give one that plays a machine.
+    """
     try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError as error:
-        return NvmlReport(_status(pynvml, error), detail=str(error))
+        binding = load()
+    except ImportError as error:
+        return NvmlAnswer(Driver("error", detail=f"nvidia-ml-py is not installed: {error}"))
     try:
-        gpus = tuple(_gpu(pynvml, index) for index in range(pynvml.nvmlDeviceGetCount()))
-        return NvmlReport("ok", driver=_text(pynvml.nvmlSystemGetDriverVersion()), gpus=gpus)
-    except pynvml.NVMLError as error:
-        return NvmlReport(_status(pynvml, error), detail=str(error))
+        binding.nvmlInit()
+    except binding.NVMLError as error:
+        return NvmlAnswer(Driver(_STATUS.get(nvml_reads.error_code(error), "error"), detail=str(error)))
+    try:
+        return _answer(Reader(binding))
     finally:
-        pynvml.nvmlShutdown()
+        Reader(binding).value("nvmlShutdown")
 
 
-def _gpu(pynvml: Any, index: int) -> Gpu:
-    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-    memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
-    return Gpu(
-        index=index,
-        name=_text(pynvml.nvmlDeviceGetName(handle)),
-        uuid=_text(pynvml.nvmlDeviceGetUUID(handle)),
-        memory_total=int(memory.total),
-        memory_used=int(memory.used),
+def _answer(reader: Reader) -> NvmlAnswer:
+    cards: list[tuple[Handle, Gpu]] = []
+    faults: list[str] = []
+    try:
+        count = reader.number("nvmlDeviceGetCount")
+        version = reader.text("nvmlSystemGetDriverVersion")
+        cuda = _cuda_version(reader)
+    except CardGone as error:
+        return NvmlAnswer(Driver("error", detail=str(error)))
+    if count is None:
+        return NvmlAnswer(Driver("error", version, cuda, "the driver does not say how many cards there are"))
+    for number in range(count):
+        try:
+            cards.extend(_card(reader, number))
+        except CardGone as error:
+            faults.append(f"card {number}: {error}")
+    driver = Driver("ok", version, cuda, "; ".join(faults))
+    ordered = _in_pci_order(cards)
+    return NvmlAnswer(driver, tuple(gpu for _, gpu in ordered), links.read_links(reader, ordered))
+
+
+def _cuda_version(reader: Reader) -> tuple[int, int] | None:
+    """13000 is CUDA 13.0, 12040 is 12.4 (nvmlSystemGetCudaDriverVersion_v2)."""
+    number = reader.number("nvmlSystemGetCudaDriverVersion_v2") or reader.number("nvmlSystemGetCudaDriverVersion")
+    return (number // 1000, number % 1000 // 10) if number else None
+
+
+def _in_pci_order(cards: list[tuple[Handle, Gpu]]) -> list[tuple[Handle, Gpu]]:
+    """Numbers the cards as CUDA_DEVICE_ORDER=PCI_BUS_ID does; slices follow their card and have its number."""
+    buses = sorted({gpu.pci_bus.upper() for _, gpu in cards})
+    ranked = [(handle, replace(gpu, index=buses.index(gpu.pci_bus.upper()))) for handle, gpu in cards]
+    if len(buses) < len({gpu.index for _, gpu in cards}):  # a driver that hides bus addresses: NVML's order is all
+        ranked = cards
+    return sorted(ranked, key=lambda pair: (pair[1].index, pair[1].uuid.startswith("MIG-")))
+
+
+def _card(reader: Reader, number: int) -> list[tuple[Handle, Gpu]]:
+    """The card, and its MIG slices behind it. Raises CardGone."""
+    handle = reader.value("nvmlDeviceGetHandleByIndex", number)
+    if handle is None:
+        raise CardGone("the driver does not open it")
+    gpu = _gpu(reader, handle, number)
+    if not gpu.uuid:
+        raise CardGone("the driver does not tell its UUID")
+    return [(handle, gpu), *_slices(reader, handle, gpu)]
+
+
+def _gpu(reader: Reader, handle: Handle, number: int) -> Gpu:
+    pci = reader.value("nvmlDeviceGetPciInfo", handle)
+    capability = reader.value("nvmlDeviceGetCudaComputeCapability", handle)
+    power = reader.number("nvmlDeviceGetEnforcedPowerLimit", handle)
+    bar1 = reader.value("nvmlDeviceGetBAR1MemoryInfo", handle)
+    return _with_memory(
+        reader,
+        handle,
+        Gpu(
+            index=number,
+            name=reader.text("nvmlDeviceGetName", handle) or "unnamed card",
+            uuid=reader.text("nvmlDeviceGetUUID", handle),
+            pci_bus=nvml_reads.as_text(getattr(pci, "busId", "")),
+            capability=(int(capability[0]), int(capability[1])) if capability else None,
+            display=_display(reader, handle),
+            mig=bool(reader.current("nvmlDeviceGetMigMode", handle)),
+            ecc=reader.current("nvmlDeviceGetEccMode", handle),
+            compute_mode=_COMPUTE_MODES.get(reader.number("nvmlDeviceGetComputeMode", handle)),
+            power_limit_w=None if power is None else power / 1000,
+            temperature_c=reader.number("nvmlDeviceGetTemperature", handle, 0),  # 0: NVML_TEMPERATURE_GPU
+            # An idle card lowers the generation of its link, never the width.
+            pcie_generation=reader.number("nvmlDeviceGetMaxPcieLinkGeneration", handle),
+            pcie_width=reader.number("nvmlDeviceGetCurrPcieLinkWidth", handle),
+            bar1_total=_size(bar1, "bar1Total"),
+        ),
     )
 
 
-def _status(pynvml: Any, error: Any) -> NvmlStatus:
-    statuses: dict[int, NvmlStatus] = {
-        pynvml.NVML_ERROR_LIBRARY_NOT_FOUND: "no_driver",
-        pynvml.NVML_ERROR_DRIVER_NOT_LOADED: "no_driver",
-        pynvml.NVML_ERROR_NO_PERMISSION: "no_permission",
-        pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH: "mismatch",
-    }
-    return statuses.get(error.value, "error")
+def _slices(reader: Reader, handle: Handle, card: Gpu) -> list[tuple[Handle, Gpu]]:
+    """MIG slices: a name, a UUID and memory of their own; all else is the card's."""
+    if not card.mig:
+        return []
+    found = []
+    for number in range(reader.number("nvmlDeviceGetMaxMigDeviceCount", handle) or 0):
+        slice_handle = reader.value("nvmlDeviceGetMigDeviceHandleByIndex", handle, number)
+        uuid = reader.text("nvmlDeviceGetUUID", slice_handle) if slice_handle is not None else ""
+        if not uuid:
+            continue  # a place where no slice was made
+        bar1 = reader.value("nvmlDeviceGetBAR1MemoryInfo", slice_handle)
+        bare = replace(
+            card,
+            name=reader.text("nvmlDeviceGetName", slice_handle) or f"{card.name} MIG",
+            uuid=uuid,
+            display=None,
+            power_limit_w=None,
+            temperature_c=None,
+            bar1_total=_size(bar1, "bar1Total"),
+        )
+        found.append((slice_handle, _with_memory(reader, slice_handle, bare)))
+    return found
 
 
-def _text(value: str | bytes) -> str:
-    """Older bindings return bytes."""
-    return value.decode() if isinstance(value, bytes) else value
+def _with_memory(reader: Reader, handle: Handle, gpu: Gpu) -> Gpu:
+    """Version 2 of the call tells the driver's reserve apart; version 1 counts it as used (drivers before 510)."""
+    gpu = replace(gpu, processes=_processes(reader, handle))
+    version = reader.constant("nvmlMemory_v2", 0)
+    memory = reader.value("nvmlDeviceGetMemoryInfo", handle, version) if version else None
+    reserved = _size(memory, "reserved")
+    if memory is None:
+        memory = reader.value("nvmlDeviceGetMemoryInfo", handle)
+    total = _size(memory, "total")
+    if not total:  # unified memory: "not supported", or a total of 0
+        return gpu
+    return replace(
+        gpu,
+        memory_total=total,
+        memory_used=_size(memory, "used"),
+        memory_free=_size(memory, "free"),
+        memory_reserved=reserved,
+    )
+
+
+def _size(memory: object, field: str) -> int | None:
+    value = getattr(memory, field, None)
+    return value if isinstance(value, int) else None
+
+
+def _display(reader: Reader, handle: Handle) -> bool | None:
+    """Attached (a connector is used) or active (a desktop has memory there, also without a screen)."""
+    answers = [
+        reader.number("nvmlDeviceGetDisplayMode", handle),
+        reader.number("nvmlDeviceGetDisplayActive", handle),
+    ]
+    return None if answers == [None, None] else any(answers)
+
+
+def _processes(reader: Reader, handle: Handle) -> tuple[GpuProcess, ...]:
+    """Each process once, though it may compute and draw; largest first."""
+    memory: dict[int, int | None] = {}
+    for function in _PROCESS_LISTS:
+        for process in reader.value(function, handle) or ():
+            held = getattr(process, "usedGpuMemory", None)
+            # "Not available" is None in nvidia-ml-py and all ones in older bindings.
+            known = held if isinstance(held, int) and held < 2**60 else None
+            before = memory.get(process.pid)
+            memory[process.pid] = known if before is None else max(before, known or 0)
+    found = [GpuProcess(pid, _process_name(reader, pid), held) for pid, held in memory.items()]
+    return tuple(sorted(found, key=lambda process: (-(process.memory or 0), process.pid)))
+
+
+def _process_name(reader: Reader, pid: int) -> str:
+    """The program's bare name; NVML gives a path, in newer drivers with arguments behind it."""
+    told = reader.text("nvmlSystemGetProcessName", pid)
+    if told:
+        return PurePosixPath(told.split(" -")[0].strip()).name
+    try:
+        return psutil.Process(pid).name()
+    except psutil.Error:  # another user's, in another container, or gone
+        return ""
