@@ -217,9 +217,13 @@ def canvas_buffers(sequences: int, canvas: int, tp: int, *, eager: bool) -> int:
     return round(whole * canvas / CANVAS)
 
 
-def torch_total(nvml_total: int, *, wsl2: bool) -> int:
-    """What torch sees of a card whose driver says ``nvml_total``."""
-    return nvml_total - DRIVER_RESERVE - (WSL2_HIDDEN if wsl2 else 0)
+def torch_total(nvml_total: int, reserved: int | None, *, wsl2: bool) -> int:
+    """What torch sees of a card: NVML's total less what the driver keeps, and less what WSL2 hides.
+
+    Args:
+        reserved: as the driver says it; None where it does not (then :data:`DRIVER_RESERVE`).
+    """
+    return nvml_total - (DRIVER_RESERVE if reserved is None else reserved) - (WSL2_HIDDEN if wsl2 else 0)
 
 
 def safe_utilisation(free: int, total: int, buffers: int) -> float:
