@@ -30,7 +30,9 @@ _COMMANDS = {
     "decide": "engine.cli.decide",
     "runs": "engine.cli.runs",
     "export": "engine.cli.export",
+    "download": "engine.cli.download",
     "doctor": "engine.cli.doctor",
+    "plan": "engine.cli.plan",
     "bench": "engine.cli.bench",
 }
 

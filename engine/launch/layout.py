@@ -10,10 +10,12 @@ from engine.launch import fit
 from engine.launch.cards import Card, holders, link_of
 from engine.launch.classes import MARLIN_ARCHITECTURES, MARLIN_FP4_ARCHITECTURES, CardClass, catalogue
 from engine.launch.options import Settings, environment, flags, phases
+from engine.launch.refusals import driver_version
 from engine.launch.shapes import CANVAS, MAX_CONTEXT
 
 LEAST_CONTEXT = 8192  # below this a plan is not offered unless it is asked for
 DECISIONS_CONTEXT = 32_768  # one row, its question and a canvas; recall of details is clean to about 30,000 tokens
+GREEDY_DRIVER, GREEDY_DRIVER_SHARE = (595, 0), 0.02  # keeps more of a card for itself (club-3090 issue 149)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +100,8 @@ def work_out(layout: Layout, left_out: tuple[LeftOut, ...]) -> LaunchPlan | Shor
         left_out: for the plan; cards that it does not use.
     """
     row = layout.find_class()
-    text_only = layout.wishes.text_only
-    weights = fit.weights(layout.checkpoint, layout.tensor_parallel, marlin=layout.marlin, vision=not text_only).total
     if row is None:
-        return _no_class(layout, weights)
+        return _no_class(layout)
     sums = _sums(layout, row)
     wished = layout.wishes.utilisation
     if wished is not None and wished > sums.largest_utilisation:
@@ -113,12 +113,14 @@ def work_out(layout: Layout, left_out: tuple[LeftOut, ...]) -> LaunchPlan | Shor
     return _plan(layout, row, sums, largest, left_out)
 
 
-def _no_class(layout: Layout, weights: int) -> Shortfall:
+def _no_class(layout: Layout) -> Shortfall:
+    weights = fit.weights(layout.checkpoint, layout.tensor_parallel, marlin=layout.marlin, vision=False).total
+    if weights < 0.7 * layout.total:
+        return Shortfall("size", f"{layout.title}: not a way that this checkpoint is known to run.")
     return Shortfall(
         "size",
-        f"{layout.title}: {weights / GIB:.1f} GiB of weights a card, and the card has {layout.total / GIB:.1f} GiB"
-        if weights > 0.7 * layout.total
-        else f"{layout.title}: not a way that this checkpoint is known to run",
+        f"{layout.title}: {weights / GIB:.1f} GiB of weights a card even without pictures, and beside them a cache and "
+        f"1.3 GiB of canvases; a card has {layout.total / GIB:.1f} GiB.",
     )
 
 
@@ -149,8 +151,14 @@ def _sums(layout: Layout, row: CardClass) -> Sums:
         target=wishes.context or usual,
         least=wishes.context or LEAST_CONTEXT,
         largest_utilisation=largest,
-        utilisation=wishes.utilisation or min(row.utilisation, largest),
+        utilisation=wishes.utilisation or min(_usual_utilisation(layout, row), largest),
     )
+
+
+def _usual_utilisation(layout: Layout, row: CardClass) -> float:
+    version = driver_version(layout.machine.driver.version)
+    greedy = version is not None and version >= GREEDY_DRIVER
+    return round(row.utilisation - (GREEDY_DRIVER_SHARE if greedy else 0.0), 2)
 
 
 def _too_much_utilisation(layout: Layout, sums: Sums, wished: float) -> Shortfall:
@@ -167,7 +175,7 @@ def _too_much_utilisation(layout: Layout, sums: Sums, wished: float) -> Shortfal
 
 def _too_little(layout: Layout, row: CardClass, sums: Sums, largest: int) -> Shortfall:
     need = fit.kv_bytes(sums.least, layout.tensor_parallel, row.batched_tokens)
-    idle = int(row.utilisation * layout.total) - sums.weights - sums.activations
+    idle = int(_usual_utilisation(layout, row) * layout.total) - sums.weights - sums.activations
     kv = sums.kv(layout.total)
     sum_text = (
         f"{layout.title}: {sums.utilisation:.2f} of {layout.total / GIB:.1f} GiB, less {sums.weights / GIB:.1f} of "
@@ -276,8 +284,13 @@ def _context_reason(layout: Layout, automatic: bool, context: int, largest: int)
 def _utilisation_reason(layout: Layout, row: CardClass, sums: Sums) -> str:
     if layout.wishes.utilisation is not None:
         return f"as you asked; {sums.largest_utilisation:.2f} is the most that is safe now"
-    if sums.utilisation < row.utilisation:
-        return f"{row.utilisation:.2f} would be usual; more than {sums.utilisation:.2f} is not free now"
+    usual = _usual_utilisation(layout, row)
+    if sums.utilisation < usual:
+        return f"{usual:.2f} would be usual; more than {sums.utilisation:.2f} is not free now"
+    if usual < row.utilisation:
+        return (
+            f"{GREEDY_DRIVER_SHARE:.2f} less than usual: driver {GREEDY_DRIVER[0]} and later keep more for themselves"
+        )
     return row.utilisation_reason
 
 
@@ -299,11 +312,12 @@ def _notes(layout: Layout, row: CardClass, sums: Sums, context: int) -> tuple[st
 
 def _memory_notes(layout: Layout, row: CardClass, sums: Sums, context: int) -> list[str]:
     notes: list[str] = []
-    if layout.wishes.utilisation is None and sums.utilisation < row.utilisation:
+    usual = _usual_utilisation(layout, row)
+    if layout.wishes.utilisation is None and sums.utilisation < usual:
         card = min(layout.cards, key=lambda card: card.free / card.total)
         who = holders(card) or "other programs"
         notes.append(
-            f"Utilisation is {sums.utilisation:.2f} instead of {row.utilisation:.2f}: {card.others / GIB:.1f} GiB of "
+            f"Utilisation is {sums.utilisation:.2f} instead of {usual:.2f}: {card.others / GIB:.1f} GiB of "
             f"card {card.gpu.index} are held by {who}. Close it for a longer context."
         )
     elif layout.wishes.utilisation is not None and sums.utilisation > row.utilisation:

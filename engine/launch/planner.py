@@ -26,6 +26,17 @@ _FITTING = (
     "FP8 needs 24 GB on each of two like cards, 16 GB on each of four, or one card of 32 GB; NVFP4 one card of 24 GB"
 )
 
+_FIXABLE = {
+    "compute_mode": (
+        "no card lets the engine in: their compute mode keeps programs out",
+        "set the compute mode of the cards to default",
+    ),
+    "mig": (
+        "MIG is on, and there is no slice that the engine could use",
+        "turn MIG off, or make a slice of 40 GB or more",
+    ),
+}
+
 
 def plan(machine: Machine, wishes: Wishes | None = None) -> PlanResult:
     """The best plan for a machine.
@@ -44,10 +55,16 @@ def plan(machine: Machine, wishes: Wishes | None = None) -> PlanResult:
     seen = survey(machine, wishes.cards)
     results = [(layout, work_out(layout, _left_out(layout, seen))) for layout in _layouts(machine, wishes, seen)]
     plans = [result for _, result in results if isinstance(result, LaunchPlan)]
-    if plans:
-        return _checked(max(plans, key=lambda found: _worth(found, wishes)), wishes)
     shortfalls = [result for _, result in results if isinstance(result, Shortfall)]
-    return _no_plan(wishes, seen, shortfalls)
+    best = max(plans, key=lambda found: _worth(found, wishes), default=None)
+    if best is None or (best.checkpoint == "nvfp4" and wishes.checkpoint is None and _could_be_fp8(shortfalls)):
+        return _no_plan(wishes, seen, shortfalls, best)
+    return _checked(best, wishes)
+
+
+def _could_be_fp8(shortfalls: Sequence[Shortfall]) -> bool:
+    """FP8 fails for want of a wish or of another program: poorer weights are then the user's choice, not ours."""
+    return any(shortfall.code != "size" for shortfall in shortfalls)
 
 
 def _refused_cards(machine: Machine, wishes: Wishes) -> Refusal | None:
@@ -153,20 +170,19 @@ def _checked(found: LaunchPlan, wishes: Wishes) -> PlanResult:
     return found
 
 
-def _no_plan(wishes: Wishes, seen: Survey, shortfalls: Sequence[Shortfall]) -> PlanResult:
+def _no_plan(
+    wishes: Wishes, seen: Survey, shortfalls: Sequence[Shortfall], instead: LaunchPlan | None = None
+) -> PlanResult:
     if not seen.groups and seen.fixable:
-        reasons = "; ".join(f"{left.name}: {left.reason}" for left in seen.left_out)
-        ways = {
-            "compute_mode": "set the compute mode of the cards to default",
-            "mig": "turn MIG off, or make a slice of 40 GB or more",
-        }
-        return Refusal(
-            f"plan.{seen.fixable[0]}", reasons, (ways[seen.fixable[0]], USE_ELSEWHERE, USE_EMBEDDED), seen.left_out
-        )
-    for code, name in (("wish", "plan.wish"), ("busy", "plan.memory")):
+        reason, way = _FIXABLE[seen.fixable[0]]
+        return Refusal(f"plan.{seen.fixable[0]}", reason, (way, USE_ELSEWHERE, USE_EMBEDDED), seen.left_out)
+    for code, name in (("busy", "plan.memory"), ("wish", "plan.wish")):
         found = [shortfall for shortfall in shortfalls if shortfall.code == code]
         if found:
-            return Refusal(name, found[-1].reason, (*found[-1].ways_out, USE_ELSEWHERE, USE_EMBEDDED), seen.left_out)
+            other = (f"ask for {instead.title}: smaller weights that fit as it is",) if instead else ()
+            return Refusal(
+                name, found[-1].reason, (*found[-1].ways_out, *other, USE_ELSEWHERE, USE_EMBEDDED), seen.left_out
+            )
     left = seen.left_out + tuple(_too_small(card) for group in seen.groups for card in group)
     return _without_cards(wishes, left, "No card of this machine holds the model: " + _FITTING + ".", shortfalls)
 
@@ -182,7 +198,8 @@ def _without_cards(
     if wishes.checkpoint is None and wishes.cards is None and wishes.tensor_parallel is None:
         return _embedded(wishes, left_out, why)
     reason = " ".join([why, *(shortfall.reason for shortfall in shortfalls[:2])])
-    return Refusal("plan.size", reason, (USE_ELSEWHERE, USE_EMBEDDED), left_out)
+    open_up = "leave checkpoint, cards and tensor parallel open: the planner takes what fits"
+    return Refusal("plan.size", reason, (open_up, USE_ELSEWHERE, USE_EMBEDDED), left_out)
 
 
 def _embedded(wishes: Wishes, left_out: tuple[LeftOut, ...], why: str) -> LaunchPlan:

@@ -1,0 +1,166 @@
+"""``plan``: which cards, which checkpoint, which flags and why; or what would make a plan possible."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from engine.cli.main import BAD_INPUT, OK
+from engine.domain.hardware import GIB, Machine
+from engine.domain.plan import CardBudget, CheckpointKind, LaunchPlan, LeftOut, PlanResult, Profile, Refusal, Wishes
+from engine.errors import InputError
+from engine.launch.command import argv, environment, shell_line
+from engine.launch.planner import plan
+
+BAR = 48  # characters
+PARTS = (("weights", "█"), ("KV cache", "▓"), ("activations", "▒"), ("canvases", "░"), ("others", "×"))
+
+
+@click.command("plan")
+@click.option("--machine", "record", type=click.Path(path_type=Path), help="A recorded machine instead of this one.")
+@click.option("--profile", type=click.Choice(get_args(Profile)), default="chat", show_default=True)
+@click.option("--checkpoint", type=click.Choice(get_args(CheckpointKind)), help="Left out: what fits best.")
+@click.option("--cards", help="Cards by index or UUID, for instance 0,2. Left out: the best ones.")
+@click.option("--tensor-parallel", type=int, help="Cards that share one model: 1, 2, 4 or 8.")
+@click.option("--context", type=int, metavar="TOKENS", help="Prompt and answer together.")
+@click.option("--utilisation", type=float, help="Share of each card that the engine may take, 0.5 to 0.95.")
+@click.option("--sequences", type=int, help="Requests at once.")
+@click.option("--canvas", type=int, metavar="SLOTS", help="Slots of a canvas, 16 to 256.")
+@click.option("--text-only/--pictures", default=None, help="Leave the vision tower out, or keep it.")
+@click.option("--fast-sampler", is_flag=True, help="Let torch compile the sampler; needs gcc.")
+@click.option("--kv-cache-dtype", "kv_cache", help="Refused, but for auto; says why.")
+@click.option("--pipeline-parallel", type=int, help="Refused, but for 1; says why.")
+@click.option("--constrained-reads", is_flag=True, help="Refused over several cards; says why.")
+@click.option("--python", default="python", help="Interpreter of the engine's environment, for the command line.")
+@click.option("--model-dir", default="diffusiongemma", help="Folder of the checkpoint, for the command line.")
+@click.option("--port", type=int, default=8042, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with everything.")
+def command(
+    record: Path | None, cards: str | None, python: str, model_dir: str, port: int, as_json: bool, **wished: Any
+) -> int:
+    """Plan the engine for this machine, or for a recorded one. Starts nothing."""
+    machine = _machine(record)
+    wishes = Wishes(cards=_uuids(machine, cards), **wished)
+    result = plan(machine, wishes)
+    if as_json:
+        print(json.dumps(_fields(machine, wishes, result, python, model_dir, port)))
+    elif isinstance(result, Refusal):
+        _show_refusal(result)
+    else:
+        _show_plan(result, python, model_dir, port)
+    return BAD_INPUT if isinstance(result, Refusal) else OK
+
+
+def _machine(record: Path | None) -> Machine:
+    if record is not None:
+        from engine.hardware.record import load_machine
+
+        return load_machine(record)
+    from engine.hardware.machine import probe_machine
+
+    return probe_machine()
+
+
+def _uuids(machine: Machine, cards: str | None) -> tuple[str, ...] | None:
+    """Indexes become UUIDs; a UUID stays, known or not: the planner names an unknown one."""
+    if cards is None:
+        return None
+    by_index = {str(gpu.index): gpu.uuid for gpu in machine.gpus if not gpu.uuid.startswith("MIG-")}
+    names = [name.strip() for name in cards.split(",") if name.strip()]
+    for name in names:
+        if name.isdigit() and name not in by_index:
+            raise InputError(
+                "plan.card_index",
+                "--cards {name}: there is no card {name}",
+                remedy="this machine has {known}",
+                name=name,
+                known=", ".join(by_index) or "none",
+            )
+    return tuple(dict.fromkeys(by_index.get(name, name) for name in names))
+
+
+def _fields(
+    machine: Machine, wishes: Wishes, result: PlanResult, python: str, model_dir: str, port: int
+) -> dict[str, Any]:
+    fields: dict[str, Any] = {"machine": machine.name, "wishes": asdict(wishes)}
+    if isinstance(result, Refusal):
+        return {**fields, "refusal": asdict(result)}
+    shown = asdict(result)
+    for card, budget in zip(shown["cards"], result.cards, strict=True):
+        card |= {"needed": budget.needed, "reserve": budget.reserve}
+    fields["plan"] = shown
+    if result.checkpoint == "embedded":
+        return fields
+    return {
+        **fields,
+        "argv": argv(result, python, model_dir, port),
+        "environment": environment(result),
+        "shell": shell_line(result, python, model_dir, port),
+    }
+
+
+def _show_refusal(refusal: Refusal) -> None:
+    click.echo(f"{click.style('no plan:', fg='red')} {refusal.reason}")
+    for way in refusal.ways_out:
+        click.echo(f"  - {way}")
+    _show_left_out(refusal.left_out)
+
+
+def _show_plan(found: LaunchPlan, python: str, model_dir: str, port: int) -> None:
+    click.echo(click.style(found.title, bold=True))
+    if found.cards:
+        click.echo(
+            f"{found.context:,} tokens of context, {found.concurrency:.2f} such sequences in the cache; "
+            f"{found.sequences} at once; speed: {found.speed}"
+        )
+        click.echo()
+        for card in found.cards:
+            _show_card(card)
+        click.echo("  " + "  ".join(f"{sign} {name}" for name, sign in PARTS) + "  · free")
+    _show_left_out(found.left_out)
+    for note in found.notes:
+        click.echo(f"  note: {note}")
+    if found.checkpoint != "embedded":
+        _show_command(found, python, model_dir, port)
+
+
+def _show_card(card: CardBudget) -> None:
+    click.echo(f"{card.name}  {card.uuid}")
+    click.echo(f"  [{bar(card)}] {card.needed / GIB:.1f} of {card.total / GIB:.1f} GiB, {card.reserve / GIB:.1f} left")
+    click.echo(
+        f"  weights {card.weights / GIB:.2f}, KV cache {card.kv_cache / GIB:.2f}, activations "
+        f"{card.activations / GIB:.2f}, canvases {card.canvas_buffers / GIB:.2f}, others {card.others / GIB:.2f} GiB; "
+        f"free now {card.free_now / GIB:.2f}"
+    )
+
+
+def bar(card: CardBudget) -> str:
+    """The card to scale: what will live in it, and what others hold."""
+    sizes = (card.weights, card.kv_cache, card.activations, card.canvas_buffers, card.others)
+    drawn = ""
+    filled = 0
+    for size, (_, sign) in zip(sizes, PARTS, strict=True):
+        filled += size
+        drawn += sign * (min(BAR, round(filled / card.total * BAR)) - len(drawn))
+    return drawn.ljust(BAR, "·")
+
+
+def _show_left_out(left_out: tuple[LeftOut, ...]) -> None:
+    for left in left_out:
+        click.echo(f"  not used: {left.name}: {left.reason}")
+
+
+def _show_command(found: LaunchPlan, python: str, model_dir: str, port: int) -> None:
+    click.echo("\nFlags")
+    for flag in found.flags:
+        click.echo(f"  {flag.name}{'' if flag.value is None else ' ' + shlex.quote(flag.value)}\n      {flag.reason}")
+    click.echo("\nEnvironment")
+    for variable in found.env:
+        value = "(removed)" if variable.value is None else f"={variable.value}"
+        click.echo(f"  {variable.name}{value}\n      {variable.reason}")
+    click.echo("\nThe command line\n" + shell_line(found, python, model_dir, port))
