@@ -91,6 +91,7 @@ def _answering_driver(machine: Machine, version: tuple[int, ...]) -> Iterator[Fi
             "restart the computer; if it stays, look at the card's power and seat",
             detail=driver.detail,
         )
+    yield from _unseen_cards(machine)
     if not machine.gpus and not driver.detail:
         yield finding("gpu.none", "note", "driver {version} sees no card", version=driver.version or "of NVIDIA")
     if machine.gpus and all(gpu.capability and gpu.capability < MIN_CAPABILITY for gpu in machine.gpus):
@@ -103,8 +104,44 @@ def _answering_driver(machine: Machine, version: tuple[int, ...]) -> Iterator[Fi
         )
 
 
+def _unseen_cards(machine: Machine) -> Iterator[Finding]:
+    """Cards on the PCI bus that the driver does not show: kept from a container, fallen off, or too old for it."""
+    there, container = machine.host.nvidia_devices, machine.host.container
+    shown = len({gpu.pci_bus or gpu.uuid for gpu in machine.gpus})
+    if there is None or shown >= there or machine.driver.detail:
+        return
+    yield finding(
+        "gpu.unseen",
+        "note" if container else "warning",
+        "{there} in this computer, and the driver shows {shown} of them",
+        "start the container with --gpus all"
+        if container
+        else "look at the power and seat of the others; newer drivers also drop old cards",
+        there=_cards(there),
+        shown=shown,
+    )
+
+
 def _no_driver(machine: Machine) -> Finding:
     count = machine.host.nvidia_devices
+    if machine.driver.version:
+        return finding(
+            "driver.library_missing",
+            "blocker",
+            "the kernel has NVIDIA driver {version} loaded, but its library is not here",
+            "start the container with --gpus all"
+            if machine.host.container
+            else "install the driver completely (nvidia-utils of the same version) and restart the computer",
+            version=machine.driver.version,
+        )
+    if machine.host.wsl2:
+        return finding(
+            "gpu.none",
+            "note",
+            "no NVIDIA card answers in WSL2",
+            "use the embedded engine, or a server elsewhere; with a card, install its driver 580 or newer in Windows, "
+            "none in WSL2, and run `wsl --shutdown`",
+        )
     if not count:
         return finding(
             "gpu.none",

@@ -105,6 +105,29 @@ def test_a_card_without_a_driver_is_told_from_no_card() -> None:
     assert "nouveau" in found(nouveau, "driver.none").text
 
 
+def test_a_loaded_driver_without_its_library() -> None:
+    bare = machine("no-driver")
+    loaded = replace(bare, driver=replace(bare.driver, version="580.105.08"))
+    assert "nvidia-utils" in found(loaded, "driver.library_missing").remedy
+    boxed = replace(loaded, host=replace(loaded.host, container="docker"))
+    assert found(boxed, "driver.library_missing").remedy == "start the container with --gpus all"
+
+
+def test_without_a_card_wsl2_is_sent_to_windows() -> None:
+    wsl2 = machine("wsl2-2x3090")
+    bare = replace(wsl2, driver=Driver("no_driver", detail="NVML Shared Library Not Found"), gpus=(), links=())
+    assert "in Windows" in found(bare, "gpu.none").remedy
+
+
+def test_cards_that_the_driver_does_not_show_are_missed() -> None:
+    pair = machine("2x3090-pcie")
+    half = replace(pair, gpus=pair.gpus[:1], links=())
+    assert found(half, "gpu.unseen").severity == "warning"
+    assert found(half, "gpu.unseen").text == "2 NVIDIA cards are in this computer, and the driver shows 1 of them"
+    boxed = replace(half, host=replace(half.host, container="podman"))
+    assert found(boxed, "gpu.unseen").severity == "note"
+
+
 def test_who_holds_the_memory_is_named() -> None:
     text = found(machine("3090-pair-browser"), "gpu.occupied").text
     assert text == (
