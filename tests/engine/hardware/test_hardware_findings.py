@@ -175,6 +175,15 @@ def test_lost_cards_errors_and_empty_drivers() -> None:
     assert found(replace(good, gpus=(), links=()), "gpu.none").severity == "note"
 
 
+def test_nvlink_needs_no_bar1_window() -> None:
+    linked = machine("2x3090-nvlink")
+    small = tuple(replace(gpu, bar1_total=256 * 2**20) for gpu in linked.gpus)
+    assert not find_findings(replace(linked, gpus=small))
+    bare = tuple(replace(link, nvlinks=0) for link in linked.links)
+    assert found(replace(linked, gpus=small, links=bare), "links.p2p_doubtful")
+    assert not find_findings(replace(linked, links=bare)), "the whole memory is in the window"
+
+
 def test_mig_without_slices_is_a_blocker() -> None:
     sliced = machine("h100-mig-slice")
     assert found(replace(sliced, gpus=sliced.gpus[:1]), "gpu.mig_empty").severity == "blocker"

@@ -187,4 +187,6 @@ def test_nvlink_lanes_and_switches_are_counted_by_pair() -> None:
     assert [(link.nvlinks, link.p2p) for link in links] == [(4, True), (0, False), (0, False)]
     switched = [Card(uuid=f"GPU-{n}", bus=f"00000000:0{n}:00.0", lanes={k: (2, "x") for k in range(18)}) for n in "12"]
     assert [link.nvlinks for link in answer(*switched).links] == [18]
+    apart = Card(uuid=OTHER, bus=third)
+    assert [link.nvlinks for link in answer(switched[0], apart).links] == [0], "the other is on no switch"
     assert answer(Card(peers=Fails()), Card(uuid=OTHER, bus=second)).links[0].p2p is None
