@@ -7,6 +7,7 @@ serves every file under ``ROOT/<owner>/<name>/`` as a repository at one commit. 
 CDN with a signature, small ones are served by the hub itself, as the real one does.
 
 Control, on the hub's port:
+    POST /_control/reset   {"root": folder}: as if it had just been started with that folder
     POST /_control/plan    {"path": [fault, ...], ...}: the faults of a file, one used up by each request for its bytes
     POST /_control/settings  {"gated": token or null, "rate": bytes/s or null, "list_hashes": bool, "api": [fault, ...]}
     GET  /_control/counts  {"served": {path: bytes}, "requests": [{"server", "path", "range", "authorization"}]}
@@ -42,14 +43,18 @@ class TestHub:
     """The state of both servers."""
 
     def __init__(self, root: Path) -> None:
+        self.progressed = asyncio.Condition()
+        self.hub = self.cdn = ""
+        self.reset(root)
+
+    def reset(self, root: Path) -> None:
+        """Forgets everything."""
         self.root = root
         self.plans: dict[str, list[dict[str, Any]]] = {}
         self.settings: dict[str, Any] = {"gated": None, "rate": None, "list_hashes": True, "api": []}
         self.served: dict[str, int] = {}
         self.requests: list[dict[str, Any]] = []
         self.signatures: dict[str, tuple[Path, bool]] = {}  # signature -> file, still alive
-        self.progressed = asyncio.Condition()
-        self.hub = self.cdn = ""
         self._tags: dict[Path, dict[str, Any]] = {}
 
     def fault(self, path: str) -> dict[str, Any]:
@@ -198,6 +203,10 @@ class TestHub:
 
     # --- control -----------------------------------------------------------------------------------------------
 
+    async def start_anew(self, request: web.Request) -> web.Response:
+        self.reset(Path((await request.json())["root"]))
+        return web.json_response({})
+
     async def set_plan(self, request: web.Request) -> web.Response:
         self.plans = await request.json()
         return web.json_response({})
@@ -219,6 +228,7 @@ class TestHub:
         app = web.Application()
         app.router.add_get("/api/models/{repo:[^/]+/[^/]+}/revision/{revision}", self.list)
         app.router.add_get("/{repo:[^/]+/[^/]+}/resolve/{commit}/{file:.+}", self.resolve)
+        app.router.add_post("/_control/reset", self.start_anew)
         app.router.add_post("/_control/plan", self.set_plan)
         app.router.add_post("/_control/settings", self.set_settings)
         app.router.add_get("/_control/counts", self.counts)
