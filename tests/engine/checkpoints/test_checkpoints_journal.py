@@ -91,7 +91,7 @@ def test_a_restart_of_the_machine_cuts_parts_to_what_was_synced(tmp_path: Path) 
 
 def test_a_folder_has_one_writer(tmp_path: Path) -> None:
     lock = tmp_path / "model" / ".desk" / "lock"
-    with locked(lock), pytest.raises(UserError, match="already at work in .*model") as caught, locked(lock):
+    with locked(lock), pytest.raises(UserError, match=r"already at work in .*model") as caught, locked(lock):
         pass
     assert caught.value.code == "checkpoint.locked"
     with locked(lock):
