@@ -10,6 +10,7 @@ import asyncio
 import faulthandler
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from logging.handlers import RotatingFileHandler
@@ -19,6 +20,7 @@ from typing import TextIO
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
+from app.collector import GuiCollector
 from app.notify import NotificationSink
 from app.single_instance import SingleInstance
 from app.theme import apply_theme
@@ -54,9 +56,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             app.tr("The program crashed the last time."),
             app.tr("What it did then is in {path}; stored runs can be resumed.").format(path=crash),
         )
+    collector = GuiCollector(app)
     try:
         return _run(app, desk, notifier)
     finally:
+        collector.stop()
         notifier.uninstall()
         instance.release()
         faulthandler.disable()
@@ -78,7 +82,10 @@ def _run(app: QApplication, desk: Desk, notifier: NotificationSink) -> int:
     import qasync
 
     async def live() -> int:
-        notifier.install(asyncio.get_running_loop())
+        loop = asyncio.get_running_loop()
+        notifier.install(loop)
+        for number in (signal.SIGINT, signal.SIGTERM):  # Ctrl+C and a logout close the window in good order
+            loop.add_signal_handler(number, desk.request_close)
         bench = os.environ.get(BENCH_VARIABLE, "")
         if bench:
             from app.bench_hooks import start_bench

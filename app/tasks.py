@@ -50,6 +50,15 @@ def spawn(
     return task
 
 
+def spawn_late(owner: QObject, make: Callable[[], Coroutine[Any, Any, Any]], name: str) -> None:
+    """``spawn`` for a timer's slot: a timer may fire once more when the loop has ended, and then nothing is to do."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    spawn(owner, make(), name)
+
+
 async def cancel_all(owner: QObject) -> None:
     """Cancels the owner's tasks and waits until they have ended."""
     tasks = [task for task in owner.__dict__.get(_KEPT, ()) if task is not asyncio.current_task()]

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollAre
 from app.models.engine_state import EngineState
 from app.models.notice import as_sentence
 from app.presenters.engine import EngineChoice, EnginePresenter
-from app.tasks import spawn
+from app.tasks import spawn_late
 from app.theme import set_role
 from app.widgets.facts import Facts
 from app.widgets.icons import ThemedButton
@@ -197,10 +197,10 @@ class EnginePage(QWidget):
     def _refresh(self) -> None:
         """Memory and log, off the GUI's thread; at most one look at a time."""
         if not self._refreshing and self.isVisible():
-            self._refreshing = True
-            spawn(self, self._look(), "engine page")
+            spawn_late(self, self._look, "engine page")
 
     async def _look(self) -> None:
+        self._refreshing = True
         try:
             used = await self._presenter.memory()
             self.facts.set_value("memory", QLocale().formattedDataSize(used) if used else "")

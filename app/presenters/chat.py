@@ -200,12 +200,15 @@ class ChatPresenter(QObject):
         return self._vocabulary
 
     async def _denoise_steps(self, client: EngineClient) -> int | None:
-        """The server's counter, for an engine without live frames; None when it has none."""
+        """The server's counter, for an engine without live frames; None when it does not tell."""
         try:
-            return (await client.metrics()).denoise_steps or None
+            return (await client.metrics()).denoise_steps
         except EngineError:
             return None
 
     async def _steps_since(self, client: EngineClient, before: int | None) -> int | None:
+        """What the counter has gained; None when it stood still: then the server has no such counter."""
         after = await self._denoise_steps(client)
-        return after - before if after is not None and before is not None else None
+        if after is None or before is None:
+            return None
+        return after - before or None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import gc
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,15 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.windows.desk import Desk
+
+
+@pytest.fixture(autouse=True)
+def collected_on_this_thread() -> Iterator[None]:
+    """As in the program (app/collector.py): no worker thread may destroy Qt objects that a test has left."""
+    gc.disable()
+    yield
+    gc.collect()
+    gc.enable()
 
 
 @pytest.fixture

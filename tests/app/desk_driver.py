@@ -40,6 +40,14 @@ async def within[T](future: asyncio.Future[T]) -> T:
     return await asyncio.wait_for(future, WAIT_S)
 
 
+async def until[T](look: Callable[[], T | None]) -> T:
+    """What another process has done, once it can be seen: it sends no signal to wait for."""
+    async with asyncio.timeout(WAIT_S):
+        while not (found := look()):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    return found
+
+
 async def until_phase(engine: EnginePresenter, *phases: str) -> None:
     """Waits until the engine is in one of the phases."""
     if engine.state.phase not in phases:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import threading
 
@@ -11,6 +12,7 @@ from desk_driver import expect, within
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
+from app.collector import GuiCollector
 from app.models.notice import Notice, as_sentence
 from app.notify import NotificationSink
 from app.tasks import cancel_all, spawn
@@ -105,3 +107,33 @@ async def test_the_hooks_of_python_threads_and_slots_reach_the_sink(qapp: QAppli
 )
 def test_messages_begin_with_a_capital_and_names_stay(text: str, shown: str) -> None:
     assert as_sentence(text) == shown
+
+
+def test_cycles_with_qt_objects_are_collected_on_the_guis_thread_only(qapp: QApplication) -> None:
+    gc.enable()
+    collector = GuiCollector()
+    try:
+        assert not gc.isenabled()
+        threads: list[int] = []
+
+        class Node:
+            def __init__(self) -> None:
+                self.me = self
+
+            def __del__(self) -> None:
+                threads.append(threading.get_ident())
+
+        def fill() -> None:
+            for _ in range(5000):
+                Node()
+
+        worker = threading.Thread(target=fill)
+        worker.start()
+        worker.join()
+        assert threads == []
+        assert collector.collect_due() is not None
+        assert set(threads) == {threading.get_ident()}
+    finally:
+        collector.stop()
+        assert gc.isenabled()
+        gc.disable()

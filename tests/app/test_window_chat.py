@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from desk_driver import answered, expect, kill_engine, until_phase, within
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.presenters.chat import ChatPresenter
+from app.presenters.engine import EngineChoice, EnginePresenter
+from app.widgets.transcript import SHOWN, Transcript
 from app.windows.desk import Desk
 
 LONG = "Tell me a long story about the sea."
@@ -148,6 +151,49 @@ async def test_the_samples_and_shift_enter(desk: Desk, qtbot: QtBot) -> None:
     page.empty.chosen.emit("What is a diffusion model?")
     await within(ended)
     assert chat.turns[0].question == "What is a diffusion model?"
+
+
+async def test_a_question_longer_than_the_context_is_refused_in_words(desk: Desk) -> None:
+    chat, page = desk.chat, desk.chat_page
+    assert chat is not None
+    failed = expect(chat.failed.connect)
+    await answered(chat, "word " * 5000)
+    message, _remedy = await within(failed)
+    assert str(desk.engine.state.context if desk.engine else "") in message
+    assert chat.turns[0].state == "failed"
+    failure = page.transcript.messages[-1].findChild(QFrame, "message.failure")
+    assert failure is not None
+    assert failure.isVisible()
+    await answered(chat, "Hello!")
+    assert chat.turns[-1].state == "done"
+    assert [message.content for message in chat.messages()[:1]] == ["Hello!"]
+
+
+async def test_without_frames_the_steps_come_from_the_counters(desk: Desk) -> None:
+    """As from a server at an address, which sends no frames to us."""
+    assert desk.engine is not None
+    engine = EnginePresenter(EngineChoice("url", desk.engine.url, desk.engine.api_key))
+    await engine.start_now()
+    chat = ChatPresenter(engine)
+    finished = expect(chat.finished.connect)
+    await answered(chat, "Hello!")
+    stats, _stopped = await within(finished)
+    assert stats.steps_per_canvas is not None
+    assert stats.steps_per_canvas >= 1
+    await chat.close_down()
+    await engine.close_down()
+
+
+def test_only_the_newest_messages_are_built_and_older_ones_come_back(qtbot: QtBot) -> None:
+    transcript = Transcript()
+    qtbot.addWidget(transcript)
+    for number in range(SHOWN + 20):
+        transcript.add("user", str(number))
+    assert [message.text for message in transcript.messages] == [str(number) for number in range(20, SHOWN + 20)]
+    more = transcript.findChild(QPushButton, "transcript.earlier")
+    assert more is not None
+    more.click()
+    assert [message.text for message in transcript.messages] == [str(number) for number in range(SHOWN + 20)]
 
 
 async def test_the_system_prompt_goes_first(desk: Desk) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
-from desk_driver import close, expect, living_children, load, make_desk, within
+import pytest
+from desk_driver import WAIT_S, close, expect, living_children, load, make_desk, until, within
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
@@ -178,6 +181,27 @@ def test_the_first_paint_brings_no_engine_library(root: Path, tmp_path: Path) ->
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["modules"] == []
     assert told["first_paint_ms"] > 0
+
+
+def engine_of(home: Path) -> psutil.Process | None:
+    """The engine that a window with this data folder has started, by its pid file."""
+    for path in (home / "run").glob("*.json"):
+        try:
+            return psutil.Process(json.loads(path.read_text())["pid"])
+        except (ValueError, KeyError, psutil.NoSuchProcess):
+            continue
+    return None
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
+async def test_no_end_of_the_window_leaves_an_engine(root: Path, desk_home: Path, number: signal.Signals) -> None:
+    """Logout, Ctrl+C, and the out-of-memory killer."""
+    window = await asyncio.create_subprocess_exec(sys.executable, "-m", "app", cwd=root)
+    engine = await until(lambda: engine_of(desk_home))
+    window.send_signal(number)
+    code = await asyncio.wait_for(window.wait(), WAIT_S)
+    await until(lambda: not engine.is_running() or engine.status() == psutil.STATUS_ZOMBIE)
+    assert code == (-signal.SIGKILL if number is signal.SIGKILL else 0)
 
 
 def test_before_the_first_paint_only_qt_is_imported(root: Path) -> None:
