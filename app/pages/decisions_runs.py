@@ -11,6 +11,7 @@ from app.models.results_runs import RunsModel
 from app.notify import NotificationSink
 from app.presenters.run import RunPresenter
 from app.presenters.run_results import AnswerDetail, QuestionOutcome, ResultsPresenter
+from app.tasks import spawn
 from app.widgets.decisions.export_dialog import ExportDialog
 from app.widgets.decisions.parts import EmptyState, bare_splitter, card, counted, named, vbox
 from app.widgets.decisions.results_view import ResultsView
@@ -154,6 +155,7 @@ class RunsPart(QWidget):
 
     def _show_status(self) -> None:
         status = self._runs.status
+        self.runs_model.show_runs(self._runs.runs)
         if status.run and status.run == self._results.run_id:
             self._results.follow(status.phase in ("running", "stopping"))
             if status.progress is not None:
@@ -237,6 +239,7 @@ class RunsPart(QWidget):
                     outcome.high,
                     outcome.named,
                     tuple((self._metric(name), self._value(value, why)) for name, value, why in outcome.metrics),
+                    outcome.groups,
                 )
                 for outcome in outcomes
             ]
@@ -296,11 +299,11 @@ class RunsPart(QWidget):
         confirm = box.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
         confirm.setObjectName("delete_confirm")
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        confirm.clicked.connect(lambda _checked=False: self._delete(run_id))
+        confirm.clicked.connect(lambda _checked=False: spawn(self, self._delete(run_id), "delete run"))
         box.finished.connect(box.deleteLater)
         box.open()
 
-    def _delete(self, run_id: str) -> None:
+    async def _delete(self, run_id: str) -> None:
         if run_id == self._results.run_id:
-            self._results.open("")
-        self._runs.delete(run_id)
+            await self._results.load("")  # closed first: an open file would leave its lock files behind
+        await self._runs.delete(run_id)

@@ -16,7 +16,7 @@ from app.models.decisions_check import Problem, check_form
 from app.models.decisions_document import FormDocument, empty_form
 from app.models.decisions_preview import PreviewFacts
 from app.presenters.decisions_table import TablePresenter, missing_columns, renamed
-from app.tasks import cancel_all, spawn
+from app.tasks import cancel_all, spawn, spawn_late
 from engine import paths
 from engine.batch.form import dump_form, load_form, parse_form
 from engine.client.http import EngineClient
@@ -74,11 +74,12 @@ class DecisionsPresenter(QObject):
         self.rendered = ("", "")
         self._tokens: dict[str, tuple[int, ...]] = {}
         self._missing: list[tuple[str, str]] = []
+        self._closed = False
         self._label_timer = QTimer(self)
         self._label_timer.setObjectName("label check")
         self._label_timer.setSingleShot(True)
         self._label_timer.setInterval(LABEL_CHECK_AFTER_MS)
-        self._label_timer.timeout.connect(lambda: spawn(self, self.check_labels(), "label check"))
+        self._label_timer.timeout.connect(lambda: spawn_late(self, self.check_labels, "label check"))
         self.document.changed.connect(self._on_form)
         self.table.changed.connect(self._on_table)
         engine.state_changed.connect(lambda _state: self._on_engine())
@@ -192,6 +193,7 @@ class DecisionsPresenter(QObject):
 
     async def close_down(self) -> None:
         """The window leaves: nothing is asked any more."""
+        self._closed = True
         self._label_timer.stop()
         await cancel_all(self.table)
         await cancel_all(self)
@@ -231,7 +233,7 @@ class DecisionsPresenter(QObject):
     def _on_form(self) -> None:
         self._check()
         self._render()
-        self._label_timer.start()
+        self._check_labels_soon()
 
     def _on_table(self) -> None:
         self.row = min(self.row, max(0, self.table.sample_size - 1))
@@ -240,7 +242,11 @@ class DecisionsPresenter(QObject):
 
     def _on_engine(self) -> None:
         self._tokens.clear()
-        self._label_timer.start()
+        self._check_labels_soon()
+
+    def _check_labels_soon(self) -> None:
+        if not self._closed:
+            self._label_timer.start()
 
     def _check(self) -> None:
         form, facts = self.document.form, self.table.facts

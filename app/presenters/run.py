@@ -86,6 +86,7 @@ class RunPresenter(QObject):
         self._worker_url = ""
         self._watch: asyncio.Task[None] | None = None
         self._closing = False
+        self._listing = asyncio.Lock()
 
     @property
     def busy(self) -> bool:
@@ -106,11 +107,18 @@ class RunPresenter(QObject):
 
     async def load_runs(self) -> None:
         """Read the list of stored runs anew."""
-        self.runs = tuple(await asyncio.to_thread(list_runs, paths.runs_dir()))
+        async with self._listing:
+            self.runs = tuple(await asyncio.to_thread(list_runs, paths.runs_dir()))
         self.runs_changed.emit()
 
-    def delete(self, run_id: str) -> None:
-        spawn(self, self._delete(run_id), "delete run")
+    async def delete(self, run_id: str) -> None:
+        """Remove a stored run for good, unless a worker is at it."""
+        async with self._listing:  # nobody opens the file meanwhile
+            try:
+                await asyncio.to_thread(delete_run, paths.runs_dir(), run_id)
+            except EngineError as error:
+                self.failed.emit(error.message, error.remedy)
+        await self.load_runs()
 
     # ---- the worker
     def start(self, form: Form, table: Path, reading: Mapping[str, object], concurrency: int) -> None:
@@ -215,6 +223,9 @@ class RunPresenter(QObject):
             case RunProgress():
                 totals = Totals(event.ok, event.unreadable, event.error, event.skipped)
                 progress = Progress(event.done, event.total, event.rate, event.eta_s, totals)
+                self.runs = tuple(
+                    replace(run, done=event.done) if run.id == self.status.run else run for run in self.runs
+                )
                 self._set(replace(self.status, progress=progress))
             case RunPaused():
                 reason = "" if event.reason == BY_COMMAND else event.reason
@@ -239,13 +250,6 @@ class RunPresenter(QObject):
             case RunFailed():
                 self.ended.emit(run, "failed")
                 self.failed.emit(event.message, event.remedy)
-
-    async def _delete(self, run_id: str) -> None:
-        try:
-            await asyncio.to_thread(delete_run, paths.runs_dir(), run_id)
-        except EngineError as error:
-            self.failed.emit(error.message, error.remedy)
-        await self.load_runs()
 
     def _give_up(self, error: EngineError) -> None:
         self._set(RunStatus())

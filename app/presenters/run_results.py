@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from engine.batch.export import ExportSummary
 
 REFRESH_MS = 1000  # while a run is under way
+GROUPS_SHOWN = 3
 TEXT_LIMIT = 200  # characters of a row's cells in the table
 
 
@@ -39,6 +40,7 @@ class QuestionOutcome:
         histogram: counts of the values in equal parts of ``low`` to ``high``; empty for a choice.
         named: how often each option was given, for a choice.
         metrics: (name, value or None, why there is none) against the gold column.
+        groups: (value of the form's group column, unreadable answers there), the most first.
     """
 
     question: Question
@@ -48,6 +50,15 @@ class QuestionOutcome:
     high: float = 1.0
     named: tuple[tuple[str, int], ...] = ()
     metrics: tuple[tuple[str, float | None, str], ...] = ()
+    groups: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What takes a pass over the whole run: see ``QuestionOutcome``."""
+
+    metrics: tuple[tuple[str, float | None, str], ...] = ()
+    groups: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +100,7 @@ class ResultsPresenter(QObject):
         self._browse = Browse()
         self._keys: array[int] = array("q")
         self._serial = 0
-        self._metrics: dict[str, tuple[tuple[str, float | None, str], ...]] = {}
+        self._measured: dict[str, Measured] = {}
         self._refreshing = asyncio.Lock()
         self._timer = QTimer(self)
         self._timer.setObjectName("results refresh")
@@ -152,11 +163,13 @@ class ResultsPresenter(QObject):
     async def measure(self) -> None:
         """Compare with the gold columns; reads the whole run, so only at its beginning and its end."""
         browser, form = self._browser, self.form
-        if browser is None or form is None or not any(question.gold for question in form.questions):
+        if browser is None or form is None:
             return
-        metrics = await self._ask(browser, lambda: _measure(browser))
-        if metrics is not None:
-            self._metrics = metrics
+        if not form.group and not any(question.gold for question in form.questions):
+            return
+        measured = await self._ask(browser, lambda: _measure(browser))
+        if measured is not None:
+            self._measured = measured
             await self.load_outcome()
 
     async def load_outcome(self) -> None:
@@ -164,7 +177,7 @@ class ResultsPresenter(QObject):
         browser, form = self._browser, self.form
         if browser is None or form is None:
             return
-        outcomes = await self._ask(browser, lambda: _outcomes(browser, form, self._metrics))
+        outcomes = await self._ask(browser, lambda: _outcomes(browser, form, self._measured))
         if outcomes is not None:
             self.outcome_changed.emit(outcomes)
 
@@ -188,7 +201,7 @@ class ResultsPresenter(QObject):
 
     async def _close(self) -> None:
         browser, self._browser = self._browser, None
-        self.form, self.run_id, self._metrics = None, "", {}
+        self.form, self.run_id, self._measured = None, "", {}
         self._keys = array("q")
         self.model.reset(0)
         if browser is not None:
@@ -267,31 +280,32 @@ def _open(path: Path) -> tuple[RunBrowser, Form, RunInfo]:
         raise
 
 
-def _outcomes(
-    browser: RunBrowser, form: Form, metrics: dict[str, tuple[tuple[str, float | None, str], ...]]
-) -> list[QuestionOutcome]:
+def _outcomes(browser: RunBrowser, form: Form, measured: dict[str, Measured]) -> list[QuestionOutcome]:
     totals = browser.totals()
     found = []
     for place, question in enumerate(form.questions):
-        counts, measured = totals[question.id], metrics.get(question.id, ())
+        counts, extra = totals[question.id], measured.get(question.id, Measured())
+        outcome = QuestionOutcome(question, counts, metrics=extra.metrics, groups=extra.groups)
         if question.type == "choice":
             by_name = browser.value_counts(place)
-            named = tuple((answer, by_name.get(answer, 0)) for answer in question.answers)
-            found.append(QuestionOutcome(question, counts, named=named, metrics=measured))
+            outcome = replace(outcome, named=tuple((answer, by_name.get(answer, 0)) for answer in question.answers))
         else:
             high = 1.0 if question.type == "noul" else float(len(question.answers) - 1)
-            bins = browser.histogram(place, 0.0, high)
-            found.append(QuestionOutcome(question, counts, bins, 0.0, high, metrics=measured))
+            outcome = replace(outcome, histogram=browser.histogram(place, 0.0, high), high=high)
+        found.append(outcome)
     return found
 
 
-def _measure(browser: RunBrowser) -> dict[str, tuple[tuple[str, float | None, str], ...]]:
+def _measure(browser: RunBrowser) -> dict[str, Measured]:
     from engine.batch.analysis.summary import summarise  # numpy, only when there is something to measure
 
-    return {
-        summary.question_id: tuple((metric.name, metric.value, metric.why_not) for metric in summary.metrics)
-        for summary in summarise(browser)
-    }
+    found = {}
+    for summary in summarise(browser):
+        bad = [(name, totals.unreadable) for name, totals in summary.groups.items() if totals.unreadable]
+        worst = sorted(bad, key=lambda group: -group[1])[:GROUPS_SHOWN]
+        metrics = tuple((metric.name, metric.value, metric.why_not) for metric in summary.metrics)
+        found[summary.question_id] = Measured(metrics, tuple(worst))
+    return found
 
 
 def _export(path: Path, choice: ExportChoice) -> ExportSummary:

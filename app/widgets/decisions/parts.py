@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLayout,
     QPushButton,
     QSizePolicy,
+    QSpinBox,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -132,9 +133,19 @@ def clear_layout(layout: QLayout) -> None:
         item = layout.takeAt(0)
         widget = item.widget() if item is not None else None
         if widget is not None:
-            widget.hide()
-            widget.setParent(None)
+            widget.hide()  # it lives until the event loop turns; taking its parent away would delete it at once
             widget.deleteLater()
+
+
+def number_box(name: str, spoken: str, low: int, high: int, tip: str = "") -> QSpinBox:
+    """A box for a whole number; it reports when the number is complete, not at every digit."""
+    made = named(QSpinBox(), name, spoken, tip)
+    made.setRange(low, high)
+    made.setKeyboardTracking(False)
+    made.setMinimumWidth(84)
+    # A style sheet's padding does not reach the field inside (seen in Qt 6.12).
+    made.lineEdit().setTextMargins(6, 0, 0, 0)
+    return made
 
 
 class FieldMessage(QLabel):
@@ -168,9 +179,9 @@ class Field(QWidget):
         if not field.accessibleName():
             field.setAccessibleName(caption)
         self.message = FieldMessage(f"{field.objectName()}.message")
-        head = hbox(title, 1)
-        if hint:
-            head.insertWidget(1, label(hint, "muted"))
+        note = label(hint, "muted", wrap=True)
+        head = hbox(title, note)
+        head.setStretchFactor(note, 1)
         self.setLayout(vbox(head, field, self.message, spacing=4))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QScrollArea, QSpinBox, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QScrollArea, QStackedWidget, QWidget
 
 from app.models.decisions_preview import PreviewFacts
 from app.theme import set_role
@@ -21,6 +21,7 @@ from app.widgets.decisions.parts import (
     hbox,
     label,
     named,
+    number_box,
     vbox,
 )
 
@@ -37,8 +38,7 @@ class PreviewPane(QWidget):
         self.setObjectName("preview_pane")
         self.question = named(QComboBox(), "preview_question", self.tr("Question to read"))
         self.question.setMinimumWidth(160)
-        self.row = named(QSpinBox(), "preview_row", self.tr("Row to read"))
-        self.row.setMinimumWidth(72)
+        self.row = number_box("preview_row", self.tr("Row to read"), 0, 0)
         self.method = named(QComboBox(), "preview_method", self.tr("How to read"))
         self.method.addItem(self.tr("alone"), False)
         self.method.addItem(self.tr("joint with the other questions"), True)

@@ -28,8 +28,8 @@ from engine.domain.reading import STATUSES, Reading
 
 WIDTHS = (54, 96, 112, 84, 110, 96, 80)
 ROW_HEIGHT = 30
-NARROW = 640  # pixels
-INPUT_WIDTH = 280
+NARROW = 600  # pixels
+INPUT_WIDTH = 200
 
 
 class AnswerDelegate(QStyledItemDelegate):
@@ -107,6 +107,7 @@ class ResultsView(QWidget):
         self.input.setReadOnly(True)
         self.input.setTabChangesFocus(True)
         set_role(self.input, "log")
+        self._list = QWidget()
         self._detail = QScrollArea()
         self._fill()
         self._build()
@@ -129,23 +130,27 @@ class ResultsView(QWidget):
     def show_nothing(self) -> None:
         """No answer is chosen."""
         self._detail.hide()
+        self.table.clearSelection()
+        self.table.setCurrentIndex(QModelIndex())
+        self._arrange()
 
     def show_answer(self, question: Question, reading: Reading, row: int, cells: Sequence[tuple[str, str]]) -> None:
         """One answer in detail, with the cells of its row as (column, cell)."""
         self._detail.show()
+        self._arrange()
         self._head.setText(self.tr("Row {row} · {question}").format(row=row, question=question.id))
         self._asked.setText(question.instructions)
         self.answer.show_answer(question, reading)
         self.input.setPlainText("\n\n".join(f"{column}:\n{cell}" for column, cell in cells))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrow page shows the detail below the table instead of beside it."""
         super().resizeEvent(event)
-        narrow = self.width() < NARROW
-        way = Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal
-        if way != self._splitter.orientation():
-            self._splitter.setOrientation(way)
-            self._splitter.setSizes([500, 500] if narrow else [640, 320])
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """On a narrow page the detail stands in the place of the table, until it is closed."""
+        detail = not self._detail.isHidden()
+        self._list.setVisible(not (detail and self.width() < NARROW))
 
     def _fill(self) -> None:
         names = {
@@ -203,8 +208,7 @@ class ResultsView(QWidget):
         for filter_box in (self.question, self.status, self.order):
             filter_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._count.setMinimumHeight(self.order.sizeHint().height())
-        left = QWidget()
-        left.setLayout(vbox(bar, self.table))
+        self._list.setLayout(vbox(bar, self.table))
         self._head = label("", "heading", wrap=True)
         self._asked = label("", "muted", wrap=True)
         close = icon_button("close", "results_close", self.tr("Close the detail"), self.show_nothing)
@@ -227,6 +231,6 @@ class ResultsView(QWidget):
         self._detail.setWidget(content)
         self._detail.setMinimumSize(290, 160)
         self._detail.hide()
-        self._splitter = bare_splitter("results_splitter", left, self._detail, sizes=(640, 320))
-        self._splitter.setStretchFactor(0, 1)
-        self.setLayout(vbox(self._splitter))
+        splitter = bare_splitter("results_splitter", self._list, self._detail, sizes=(640, 320))
+        splitter.setStretchFactor(0, 1)
+        self.setLayout(vbox(splitter))

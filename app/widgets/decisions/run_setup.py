@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QWidget
 
-from app.widgets.decisions.parts import FieldMessage, button, label, named, vbox
+from app.widgets.decisions.parts import FieldMessage, button, label, named, number_box, vbox
 from engine.domain.reading import Method
 
 DRAWS = ("auto", "1", "2", "4", "8", "16", "32")
@@ -50,10 +50,8 @@ class RunSetup(QWidget):
             "warning",
             wrap=True,
         )
-        self.concurrency = named(
-            QSpinBox(), "run_concurrency", self.tr("At once"), self.tr("Rows that are under way at the same time")
-        )
-        self.concurrency.setRange(1, MAX_CONCURRENCY)
+        tip = self.tr("Rows that are under way at the same time")
+        self.concurrency = number_box("run_concurrency", self.tr("Rows at once"), 1, MAX_CONCURRENCY, tip)
         self.concurrency.setValue(CONCURRENCY)
         self.start = button(self.tr("Start the run"), "run_start", self._on_start, role="primary")
         self.message = FieldMessage("run_message")

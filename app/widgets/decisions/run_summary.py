@@ -25,6 +25,7 @@ class QuestionSummary:
         histogram: counts of the values in equal parts of ``low`` to ``high``; empty for a choice.
         named: how often each option was given, for a choice.
         metrics: (name, value) against the gold column; empty without one.
+        groups: (value of the group column, unreadable answers there), the worst ones.
     """
 
     question: Question
@@ -34,6 +35,7 @@ class QuestionSummary:
     high: float = 1.0
     named: tuple[tuple[str, int], ...] = ()
     metrics: tuple[tuple[str, str], ...] = ()
+    groups: tuple[tuple[str, int], ...] = ()
 
 
 class RunSummary(QWidget):
@@ -81,6 +83,11 @@ class RunSummary(QWidget):
             line = hbox(label(metric, "muted"), shown)
             line.setStretchFactor(shown, 1)
             box.addLayout(line)
+        if summary.groups:
+            worst = ", ".join(f"{group or '–'} {count:,}" for group, count in summary.groups)
+            box.addWidget(
+                label(self.tr("Unreadable most often in: {groups}").format(groups=worst), "warning", wrap=True)
+            )
         box.addStretch(1)
         made = card(box, name)
         made.setFixedWidth(self.CARD_WIDTH)

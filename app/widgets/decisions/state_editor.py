@@ -20,6 +20,7 @@ from app.widgets.decisions.parts import (
     hbox,
     label,
     named,
+    number_box,
     vbox,
 )
 
@@ -125,9 +126,7 @@ class StateEditor(QWidget):
         self.template.setFocus()
 
     def _make_row_box(self) -> QSpinBox:
-        box = named(QSpinBox(), "state_row", self.tr("Row to preview"))
-        box.setKeyboardTracking(False)
-        box.setMinimumWidth(84)
+        box = number_box("state_row", self.tr("Row to preview"), 0, 0)
         box.valueChanged.connect(lambda value: self.row_wanted.emit(value - 1))
         return box
 

@@ -19,8 +19,7 @@ async def place(qapp: QApplication, qtbot: QtBot) -> AsyncIterator[Place]:
     made = Place()
     made.page.show()
     yield made
-    await made.page.close_down()
-    await made.engine.close_down()
+    await made.leave()
     made.page.close()
     made.page.deleteLater()
     made.engine.deleteLater()

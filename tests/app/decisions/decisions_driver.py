@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, cast
 
 from desk_driver import WAIT_S, expect, until_phase, within
 from PySide6.QtCore import QObject
@@ -13,6 +15,28 @@ from PySide6.QtWidgets import QWidget
 from app.notify import Notice, NotificationSink
 from app.pages.decisions import DecisionsPage
 from app.presenters.engine import EnginePresenter
+
+
+class Leavable(Protocol):
+    async def leave(self) -> None: ...
+
+
+def leaving[**P](test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, Coroutine[Any, Any, None]]:
+    """Leaves the place while the test's loop still runs.
+
+    pytest-qt processes Qt's events right after a test, when no asyncio loop is running: a task of the page that is
+    still under way would be stepped there and fail.
+    """
+
+    @functools.wraps(test)
+    async def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        place = cast("Leavable", kwargs["place"])
+        try:
+            await test(*args, **kwargs)
+        finally:
+            await place.leave()
+
+    return run
 
 
 class Place:
@@ -50,6 +74,11 @@ class Place:
         counted = expect(table.changed.connect, lambda: table.facts is not None and table.facts.count is not None)
         self.page.open_example(name)
         await within(counted)
+
+    async def leave(self) -> None:
+        """The window closes; may be called twice."""
+        await self.page.close_down()
+        await self.engine.close_down()
 
     async def until(self, signal: Callable[[Callable[..., None]], object], holds: Callable[[], bool]) -> None:
         """Waits until something holds that can change only with a signal."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from decisions_driver import Place
+from decisions_driver import Place, leaving
 from desk_driver import expect, within
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
@@ -34,6 +34,7 @@ def ids(place: Place) -> list[str]:
     return [question.id for question in place.page.presenter.document.form.questions]
 
 
+@leaving
 async def test_a_form_is_built_from_nothing_by_its_user(place: Place) -> None:
     click(place, "form_empty.noul")
     place.type_into("question_instructions", "Is it late?")
@@ -65,6 +66,7 @@ async def test_a_form_is_built_from_nothing_by_its_user(place: Place) -> None:
     assert ids(place) == ["late", "choice", "score"]
 
 
+@leaving
 async def test_questions_are_ordered_copied_and_deleted_from_the_keyboard(place: Place) -> None:
     await place.open_example("tickets")
     view = place.find(QListView, "questions")
@@ -82,6 +84,7 @@ async def test_questions_are_ordered_copied_and_deleted_from_the_keyboard(place:
     assert ids(place) == ["team", "refund", "refund_copy", "urgency"]
 
 
+@leaving
 async def test_limits_are_said_beside_the_field(place: Place) -> None:
     place.find(QAction, "question_add.choice").trigger()
     for _ in range(24):
@@ -99,6 +102,7 @@ async def test_limits_are_said_beside_the_field(place: Place) -> None:
     assert "too" in place.find(QLabel, "question_id.message").text()
 
 
+@leaving
 async def test_another_type_can_be_chosen_and_taken_back(place: Place) -> None:
     await place.open_example("tickets")
     before = place.page.presenter.document.form
@@ -109,6 +113,7 @@ async def test_another_type_can_be_chosen_and_taken_back(place: Place) -> None:
     assert place.find(QPushButton, "question_kind.noul").isChecked()
 
 
+@leaving
 async def test_columns_are_inserted_and_the_row_is_rendered_as_one_types(place: Place) -> None:
     await place.open_example("tickets")
     place.page.tabs.setCurrentIndex(TABLE)
@@ -130,6 +135,7 @@ async def test_columns_are_inserted_and_the_row_is_rendered_as_one_types(place: 
     assert not place.find(QPushButton, "run_start").isEnabled()
 
 
+@leaving
 async def test_a_guess_about_the_table_is_overruled_in_the_page(place: Place, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a;b\n1,5;2\n")
@@ -153,6 +159,7 @@ async def test_a_guess_about_the_table_is_overruled_in_the_page(place: Place, tm
     assert table.overruled["header"] is False
 
 
+@leaving
 async def test_a_bad_table_is_told_in_the_page_and_the_good_one_stays(place: Place, tmp_path: Path) -> None:
     await place.open_example("tickets")
     bad = tmp_path / "bad.csv"
@@ -162,6 +169,7 @@ async def test_a_bad_table_is_told_in_the_page_and_the_good_one_stays(place: Pla
     assert place.find(QTableView, "table_preview").model().rowCount() == 100
 
 
+@leaving
 async def test_unsaved_edits_are_not_lost_without_a_question(place: Place, tmp_path: Path) -> None:
     await place.open_example("tickets")
     place.type_into("form_name", "Mine")
@@ -175,6 +183,7 @@ async def test_unsaved_edits_are_not_lost_without_a_question(place: Place, tmp_p
     assert ids(place) == []
 
 
+@leaving
 async def test_saving_again_goes_to_the_same_file(place: Place, tmp_path: Path) -> None:
     await place.open_example("tickets")
     path = tmp_path / "mine.json"
@@ -185,6 +194,7 @@ async def test_saving_again_goes_to_the_same_file(place: Place, tmp_path: Path) 
     assert not place.page.presenter.document.dirty
 
 
+@leaving
 async def test_the_run_step_says_what_is_missing(place: Place) -> None:
     message = place.find(QLabel, "run_message")
     place.page.tabs.setCurrentIndex(RUNS)
@@ -195,6 +205,7 @@ async def test_the_run_step_says_what_is_missing(place: Place) -> None:
     assert not place.find(QPushButton, "preview_read").isEnabled()
 
 
+@leaving
 async def test_the_method_is_part_of_the_form_and_can_be_undone(place: Place) -> None:
     await place.open_example("tickets")
     place.page.tabs.setCurrentIndex(RUNS)

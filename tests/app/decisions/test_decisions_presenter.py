@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from decisions_driver import leaving
 from desk_driver import expect, within
 from PySide6.QtCore import QObject, Signal
 from pytestqt.qtbot import QtBot
@@ -26,12 +27,26 @@ class NoEngine(QObject):
     api_key: str | None = None
 
 
+class Desk:
+    """The presenter alone."""
+
+    def __init__(self) -> None:
+        engine = NoEngine()
+        self.presenter = DecisionsPresenter(engine)
+        engine.setParent(self.presenter)
+
+    async def leave(self) -> None:
+        await self.presenter.close_down()
+
+
 @pytest.fixture
-async def presenter(qtbot: QtBot) -> DecisionsPresenter:
-    engine = NoEngine()
-    made = DecisionsPresenter(engine)
-    engine.setParent(made)
-    return made
+async def place(qtbot: QtBot) -> Desk:
+    return Desk()
+
+
+@pytest.fixture
+def presenter(place: Desk) -> DecisionsPresenter:
+    return place.presenter
 
 
 def write(path: Path, text: str | bytes) -> None:
@@ -47,7 +62,8 @@ async def open_table(presenter: DecisionsPresenter, path: Path, text: str | byte
     await presenter.table.load(path)
 
 
-async def test_an_example_opens_as_a_copy_with_its_table(presenter: DecisionsPresenter) -> None:
+@leaving
+async def test_an_example_opens_as_a_copy_with_its_table(place: Desk, presenter: DecisionsPresenter) -> None:
     counted = expect(presenter.table.changed.connect, lambda: presenter.table.facts.count is not None)
     presenter.open_example("tickets")
     await within(counted)
@@ -59,8 +75,9 @@ async def test_an_example_opens_as_a_copy_with_its_table(presenter: DecisionsPre
 
 
 @pytest.mark.parametrize("text", ['{"version": 1', "[]", '{"version": 9}', "\x00\xff"])
+@leaving
 async def test_a_bad_form_file_leaves_the_open_form_alone(
-    presenter: DecisionsPresenter, tmp_path: Path, text: str
+    place: Desk, presenter: DecisionsPresenter, tmp_path: Path, text: str
 ) -> None:
     presenter.new_form()
     presenter.document.add("noul")
@@ -75,7 +92,8 @@ async def test_a_bad_form_file_leaves_the_open_form_alone(
     assert presenter.document.dirty
 
 
-async def test_saved_forms_come_back_equal(presenter: DecisionsPresenter, tmp_path: Path) -> None:
+@leaving
+async def test_saved_forms_come_back_equal(place: Desk, presenter: DecisionsPresenter, tmp_path: Path) -> None:
     presenter.open_example("contradictions")
     path = tmp_path / "mine.json"
     presenter.document.set_name("Mine")
@@ -88,8 +106,9 @@ async def test_saved_forms_come_back_equal(presenter: DecisionsPresenter, tmp_pa
     assert presenter.document.path == path
 
 
+@leaving
 async def test_an_incomplete_form_is_not_saved_and_the_old_file_stays(
-    presenter: DecisionsPresenter, tmp_path: Path
+    place: Desk, presenter: DecisionsPresenter, tmp_path: Path
 ) -> None:
     path = tmp_path / "form.json"
     path.write_text("old")
@@ -107,7 +126,10 @@ async def test_an_incomplete_form_is_not_saved_and_the_old_file_stays(
     assert names_in(tmp_path) == [path.name]
 
 
-async def test_a_folder_that_cannot_be_written_is_named(presenter: DecisionsPresenter, tmp_path: Path) -> None:
+@leaving
+async def test_a_folder_that_cannot_be_written_is_named(
+    place: Desk, presenter: DecisionsPresenter, tmp_path: Path
+) -> None:
     presenter.open_example("tickets")
     said: list[str] = []
     presenter.form_failed.connect(said.append)
@@ -115,7 +137,10 @@ async def test_a_folder_that_cannot_be_written_is_named(presenter: DecisionsPres
     assert "nowhere" in said[-1]
 
 
-async def test_guesses_about_a_table_can_be_overruled(presenter: DecisionsPresenter, tmp_path: Path) -> None:
+@leaving
+async def test_guesses_about_a_table_can_be_overruled(
+    place: Desk, presenter: DecisionsPresenter, tmp_path: Path
+) -> None:
     await open_table(presenter, tmp_path / "t.csv", "name;text\nJosé;olé\n".encode("cp1252"))
     facts = presenter.table.facts
     assert facts is not None
@@ -128,8 +153,9 @@ async def test_guesses_about_a_table_can_be_overruled(presenter: DecisionsPresen
 
 
 @pytest.mark.parametrize("text", [b"", b"\x89PNG\r\n\x1a\n", b"a,a\n1,2\n"])
+@leaving
 async def test_a_bad_table_is_named_and_the_open_one_stays(
-    presenter: DecisionsPresenter, tmp_path: Path, text: bytes
+    place: Desk, presenter: DecisionsPresenter, tmp_path: Path, text: bytes
 ) -> None:
     await open_table(presenter, tmp_path / "good.csv", "text\none\n")
     said: list[str] = []
@@ -139,15 +165,19 @@ async def test_a_bad_table_is_named_and_the_open_one_stays(
     assert presenter.table.columns == ("text",)
 
 
-async def test_a_fault_deep_in_the_table_is_told_before_a_run(presenter: DecisionsPresenter, tmp_path: Path) -> None:
+@leaving
+async def test_a_fault_deep_in_the_table_is_told_before_a_run(
+    place: Desk, presenter: DecisionsPresenter, tmp_path: Path
+) -> None:
     lines = "".join(f"{number},x\n" for number in range(700))
     await open_table(presenter, tmp_path / "t.csv", f"a,b\n{lines}1,2,3\n")
     assert presenter.table.facts is not None
     assert "row 701" in presenter.table.fault
 
 
+@leaving
 async def test_an_unknown_column_is_told_inline_and_mapped_in_one_step(
-    presenter: DecisionsPresenter, tmp_path: Path
+    place: Desk, presenter: DecisionsPresenter, tmp_path: Path
 ) -> None:
     offers: list[list[tuple[str, str]]] = []
     presenter.mapping_changed.connect(offers.append)
@@ -181,7 +211,8 @@ def test_every_missing_column_is_found_with_the_nearest() -> None:
     assert missing_columns("{{ broken", ["a"]) == []
 
 
-async def test_the_file_is_the_published_format(presenter: DecisionsPresenter, tmp_path: Path) -> None:
+@leaving
+async def test_the_file_is_the_published_format(place: Desk, presenter: DecisionsPresenter, tmp_path: Path) -> None:
     presenter.open_example("tickets")
     assert presenter.save_form(tmp_path / "f.json")
     saved = json.loads((tmp_path / "f.json").read_text())

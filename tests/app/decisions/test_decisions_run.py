@@ -7,9 +7,10 @@ import csv
 import os
 import signal
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
-from decisions_driver import Place
+from decisions_driver import Place, leaving
 from desk_driver import expect, until_phase, within
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton, QTableView
 from pytestqt.modeltest import ModelTester
@@ -21,16 +22,27 @@ from engine import paths
 from engine.store.run_browse import Browse, RunBrowser
 from engine.store.runs import run_path
 
-ROWS, QUESTIONS = 120, 3
+ALL_ROWS, ROWS, QUESTIONS = 120, 40, 3
 
 
-async def ready(place: Place) -> RunPresenter:
-    """The tickets example, ready to run on the embedded engine."""
+async def ready(place: Place, *, whole: bool = False) -> RunPresenter:
+    """The tickets example, or its beginning with one draw for each answer, ready to run on the embedded engine."""
     await place.start_engine()
     await place.open_example("tickets")
+    if not whole:
+        document, table = place.page.presenter.document, place.page.presenter.table
+        document.set_method(replace(document.form.method, draws=1))
+        await table.load(beginning(Path(table.facts.path)))
     place.page.tabs.setCurrentIndex(RUNS)
     assert place.find(QPushButton, "run_start").isEnabled(), place.find(QLabel, "run_message").text()
     return place.page.runs
+
+
+def beginning(table: Path) -> Path:
+    """The first rows of a table, as a file in the data folder."""
+    short = paths.data_dir() / "short.csv"
+    short.write_text("".join(table.read_text(encoding="utf-8").splitlines(keepends=True)[: ROWS + 1]), encoding="utf-8")
+    return short
 
 
 def cells(path: Path) -> list[dict[str, str]]:
@@ -54,16 +66,19 @@ async def progressed(runs: RunPresenter, least: int) -> None:
     await within(expect(runs.status_changed.connect, far))
 
 
+@leaving
 async def test_the_tickets_example_runs_to_csv(place: Place, tmp_path: Path, qtmodeltester: ModelTester) -> None:
-    runs = await ready(place)
+    runs = await ready(place, whole=True)
     ended = expect(runs.ended.connect)
     measured = expect(place.page.results.outcome_changed.connect, lambda outcomes: any(o.metrics for o in outcomes))
     place.find(QPushButton, "run_start").click()
     run_id, how = await within(ended)
     assert how == "finished"
     await within(measured)
+    results = place.page.results
+    await place.until(results.counted.connect, lambda: results.model.rowCount() == ALL_ROWS * QUESTIONS)
     table = place.find(QTableView, "results_table")
-    assert table.model().rowCount() == ROWS * QUESTIONS
+    assert table.model().rowCount() == ALL_ROWS * QUESTIONS
     qtmodeltester.check(place.page.results.model)
     assert place.find(QLabel, "run_count.ok").text() + place.find(QLabel, "run_count.unreadable").text()
 
@@ -75,12 +90,15 @@ async def test_the_tickets_example_runs_to_csv(place: Place, tmp_path: Path, qtm
     place.find(QPushButton, "export_accept").click()
     await within(exported)
     rows = cells(out)
-    assert [row["row_id"] for row in rows] == [str(number) for number in range(1, ROWS + 1)]
+    assert [row["row_id"] for row in rows] == [str(number) for number in range(1, ALL_ROWS + 1)]
     assert {row["team.status"] for row in rows} <= {"ok", "unreadable"}
-    assert answers(run_id) == Counter((row, question) for row in range(1, ROWS + 1) for question in range(QUESTIONS))
+    assert answers(run_id) == Counter(
+        (row, question) for row in range(1, ALL_ROWS + 1) for question in range(QUESTIONS)
+    )
     assert str(out) in place.notices[-1].text
 
 
+@leaving
 async def test_an_existing_file_is_replaced_only_when_told(place: Place, tmp_path: Path) -> None:
     runs = await ready(place)
     ended = expect(runs.ended.connect)
@@ -100,9 +118,10 @@ async def test_an_existing_file_is_replaced_only_when_told(place: Place, tmp_pat
     assert len(cells(out)) == ROWS
 
 
+@leaving
 async def test_the_engine_dies_in_mid_run_and_the_run_goes_on(place: Place) -> None:
     runs = await ready(place)
-    progress = asyncio.ensure_future(progressed(runs, 30))  # noqa: TID251  # awaited below
+    progress = asyncio.ensure_future(progressed(runs, 12))  # noqa: TID251  # awaited below
     place.find(QPushButton, "run_start").click()
     await progress
     paused = expect(runs.status_changed.connect, lambda: runs.status.phase == "paused")
@@ -128,9 +147,10 @@ async def test_the_engine_dies_in_mid_run_and_the_run_goes_on(place: Place) -> N
     assert set(after.values()) == {1}
 
 
+@leaving
 async def test_the_worker_is_killed_and_its_run_is_offered_for_resume(place: Place) -> None:
     runs = await ready(place)
-    progress = asyncio.ensure_future(progressed(runs, 30))  # noqa: TID251  # awaited below
+    progress = asyncio.ensure_future(progressed(runs, 12))  # noqa: TID251  # awaited below
     place.find(QPushButton, "run_start").click()
     await progress
     run_id = runs.status.run
@@ -147,6 +167,7 @@ async def test_the_worker_is_killed_and_its_run_is_offered_for_resume(place: Pla
     assert len(answers(run_id)) == ROWS * QUESTIONS
 
 
+@leaving
 async def test_a_run_is_paused_resumed_cancelled_and_deleted(place: Place) -> None:
     runs = await ready(place)
     progress = asyncio.ensure_future(progressed(runs, 10))  # noqa: TID251  # awaited below
@@ -173,6 +194,7 @@ async def test_a_run_is_paused_resumed_cancelled_and_deleted(place: Place) -> No
     assert not list(paths.runs_dir().glob("*"))
 
 
+@leaving
 async def test_answers_are_filtered_ordered_and_laid_open(place: Place) -> None:
     runs = await ready(place)
     ended = expect(runs.ended.connect)
@@ -199,6 +221,7 @@ async def test_answers_are_filtered_ordered_and_laid_open(place: Place) -> None:
     assert place.find(QLabel, "results_answer.label_mass").text().startswith("0.")
 
 
+@leaving
 async def test_one_row_is_tried_and_laid_open(place: Place) -> None:
     await ready(place)
     seen = expect(place.page.presenter.preview_ready.connect)
@@ -217,6 +240,7 @@ async def test_one_row_is_tried_and_laid_open(place: Place) -> None:
     assert facts.slot > 0
 
 
+@leaving
 async def test_labels_are_checked_against_the_engine_as_one_types(place: Place) -> None:
     await ready(place)
     message = place.find(QLabel, "labels_message")
