@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.models.results import PAGE, AnswerRow, ResultsModel
+from app.models.results_export import ExportChoice
 from app.tasks import cancel_all, spawn
-from app.widgets.decisions.export_dialog import ExportChoice
 from engine import paths
 from engine.batch.prepare import form_of
 from engine.domain.form import Form

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QLineEdit, QWidget
 
+from app.models.results_export import ExportChoice
 from app.widgets.decisions.parts import Field, button, hbox, label, named, vbox
-
-
-@dataclass(frozen=True, slots=True)
-class ExportChoice:
-    """What the user chose.
-
-    Attributes:
-        raw: input cells byte for byte, also those that a spreadsheet would run.
-        bom: a byte order mark, which Excel needs to see UTF-8.
-        overwrite: the file may be replaced (it exists, and the user said so).
-    """
-
-    path: Path
-    raw: bool
-    bom: bool
-    overwrite: bool
 
 
 class ExportDialog(QDialog):
