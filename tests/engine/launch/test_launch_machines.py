@@ -1,0 +1,158 @@
+"""One row a recorded machine: the verdict, what it takes of a card, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from engine.domain.hardware import GIB
+from engine.domain.plan import LaunchPlan, Refusal, Wishes
+from engine.hardware.record import load_machine, recorded_machines
+from engine.launch.planner import plan
+
+
+@dataclass(frozen=True)
+class Fits:
+    """GiB a card; ``context`` in thousands; ``source``: where the verdict comes from."""
+
+    card_class: str
+    tp: int
+    utilisation: float
+    weights: float
+    kv: float
+    context: int
+    sequences: int
+    source: str
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class Refused:
+    code: str
+    says: str
+    way_out: str
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """No card holds the model; ``left_out`` is a piece of the reason given for the first card."""
+
+    left_out: str = ""
+
+
+PAIR = Fits("ampere-pcie", 2, 0.82, 14.6, 4.4, 262, 1, "two 3090: field log, 4.4 GiB of cache at 0.82")
+SINGLE = Fits("nvfp4-marlin", 1, 0.85, 14.6, 5.0, 16, 1, "one 24 GB card: NVFP4, 16K, a user's report")
+
+TABLE: dict[str, Fits | Refused | Embedded] = {
+    "1x3090": SINGLE,
+    "1x4090": SINGLE,
+    "1x5090": Fits("blackwell-32", 1, 0.92, 24.7, 3.5, 130, 1, "32 GB without pictures: about 130K"),
+    "2x2080ti": Embedded("compute capability 7.5"),
+    "2x3090-display-quadro": Fits("ampere-pcie", 2, 0.82, 14.6, 4.4, 262, 1, "the Quadro keeps the display", 1),
+    "2x3090-nvlink": Fits("ampere-nvlink", 2, 0.82, 14.6, 4.4, 262, 1, "as on PCIe, over the bridge"),
+    "2x3090-pcie": PAIR,
+    "2x4060ti-16": Fits("ada-16", 2, 0.88, 12.6, 0.75, 29, 1, "two 16 GB with FP8 units: borderline, may not start"),
+    "2x4090": Fits("ada-pair", 2, 0.84, 13.6, 5.7, 262, 1, "two 4090: 0.84, native FP8, x1.9"),
+    "2x5090": Fits("blackwell-pair", 2, 0.88, 13.6, 13.3, 262, 1, "0.88 x 31.4 - 13.6 - 0.7"),
+    "2xa4000": Embedded("too little"),
+    "2xa5000": Fits("ampere-pcie", 2, 0.82, 14.6, 4.5, 262, 1, "as two 3090, 0.1 GiB more a card"),
+    "3090-3080": Fits("nvfp4-marlin", 1, 0.85, 14.6, 5.0, 16, 1, "unlike cards: the 3090 alone", 1),
+    "3090-pair-browser": Fits("ampere-pcie", 2, 0.74, 14.6, 2.5, 211, 1, "what the browser leaves: 0.74"),
+    "3x3090-display-quadro": Fits("ampere-pcie", 2, 0.82, 14.6, 4.4, 262, 1, "two of the three", 2),
+    "4xa4000": Fits(
+        "ampere-pcie-16", 4, 0.82, 7.0, 5.5, 262, 1, "four 16 GB without pictures: 0.82 x 15.7 - 7.0 - 0.35"
+    ),
+    "8xh100": Fits("hopper", 1, 0.90, 25.7, 43.5, 262, 8, "one card holds it", 7),
+    "a100-80": Fits("ampere-large", 1, 0.90, 25.7, 45.1, 262, 4, "0.90 x 79.25 - 25.7 - 0.5"),
+    "a6000": Fits("ampere-large", 1, 0.90, 25.7, 16.6, 262, 4, "0.90 x 47.5 - 25.7 - 0.5, x2.8"),
+    "b200": Fits("blackwell-server", 1, 0.90, 25.7, 132.9, 262, 8, "as H100: 0.90 x 178.4 - 25.7 - 1.9"),
+    "container-2x3090": PAIR,
+    "driver-550": Refused("plan.driver_old", "550.163.01", "580.65"),
+    "exclusive-mode": Refused("plan.compute_mode", "compute mode", "default"),
+    "gb10": Fits("unified", 1, 0.60, 25.7, 46.0, 262, 4, "unified memory: no row, 0.60 x 121 - 25.7 - 0.7"),
+    "h100": Fits("hopper", 1, 0.90, 25.7, 43.5, 262, 8, "the log of an H100: 43.52 GiB"),
+    "h100-mig-slice": Fits("hopper", 1, 0.90, 25.7, 7.8, 233, 8, "a slice of 39.3 GiB, the card itself is out", 1),
+    "h200": Fits("hopper", 1, 0.90, 25.7, 98.2, 262, 8, "as H100: 0.90 x 139.8 - 25.7 - 1.9"),
+    "l40s": Fits("ada-large", 1, 0.90, 25.7, 13.7, 262, 4, "48 GB with ECC: 0.90 x 44.4 - 25.7 - 0.5, x2.3"),
+    "laptop": Embedded("too little"),
+    "mismatch": Refused("plan.driver_mismatch", "kernel module", "restart"),
+    "no-driver": Refused("plan.no_driver", "no driver answers", "580.65"),
+    "no-gpu": Embedded(),
+    "no-permission": Refused("plan.no_permission", "may not open", "/dev/nvidia"),
+    "old-glibc": Refused("plan.glibc", "2.27", "2019"),
+    "rtx-pro-6000": Fits("blackwell-large", 1, 0.90, 25.7, 59.0, 262, 4, "0.90 x 95 - 25.7 - 0.7"),
+    "small-disk": PAIR,
+    "v100-32": Embedded("compute capability 7.0"),
+    "wsl2-2x3090": Fits("ampere-pcie", 2, 0.82, 14.6, 3.35, 262, 1, "1.31 GiB of each card are Windows'"),
+}
+
+
+def test_every_recorded_machine_has_a_row() -> None:
+    assert set(TABLE) == set(recorded_machines())
+
+
+@pytest.mark.parametrize("name", sorted(TABLE))
+def test_verdict(name: str) -> None:
+    result = plan(load_machine(recorded_machines()[name]))
+    row = TABLE[name]
+    if isinstance(row, Refused):
+        assert isinstance(result, Refusal)
+        assert result.code == row.code
+        assert row.says in result.reason + " ".join(left.reason for left in result.left_out)
+        assert row.way_out in result.ways_out[0]
+        return
+    assert isinstance(result, LaunchPlan)
+    if isinstance(row, Embedded):
+        assert result.checkpoint == "embedded"
+        assert row.left_out in " ".join(left.reason for left in result.left_out)
+        return
+    check_fit(result, row)
+
+
+def check_fit(result: LaunchPlan, row: Fits) -> None:
+    assert (result.card_class, result.tensor_parallel, result.utilisation, result.sequences) == (
+        row.card_class,
+        row.tp,
+        row.utilisation,
+        row.sequences,
+    )
+    assert result.data_parallel == 1
+    assert len(result.left_out) == row.left_out
+    for card in result.cards:
+        assert card.weights / GIB == pytest.approx(row.weights, rel=0.01)
+        assert card.needed <= card.free_now
+    smallest = min(card.kv_cache for card in result.cards)
+    assert smallest / GIB == pytest.approx(row.kv, rel=0.03, abs=0.05)
+    assert result.context // 1000 == row.context
+    assert result.concurrency >= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "tp", "dp", "context", "sequences"),
+    [
+        ("2x3090-pcie", 2, 1, 32_768, 1),
+        ("2x5090", 1, 2, 32_768, 1),
+        ("8xh100", 1, 8, 32_768, 8),
+        ("a6000", 1, 1, 32_768, 4),
+        ("1x3090", 1, 1, 16_384, 1),
+    ],
+)
+def test_decisions_take_short_reads_and_every_card_that_holds_the_model(
+    name: str, tp: int, dp: int, context: int, sequences: int
+) -> None:
+    result = plan(load_machine(recorded_machines()[name]), Wishes(profile="decisions"))
+    assert isinstance(result, LaunchPlan)
+    assert (result.tensor_parallel, result.data_parallel) == (tp, dp)
+    assert (result.context, result.sequences, result.text_only) == (context, sequences, True)
+
+
+def test_what_was_measured_on_two_capped_cards() -> None:
+    """Two ranks, Marlin forced, 22.4 GiB a card: 13.56 GiB of weights and 7.57 of cache, 262,144 tokens at x2.53."""
+    from engine.launch import fit
+
+    weights = fit.weights("fp8", 2, marlin=True, vision=False).total
+    kv = 22.4 * GIB - weights - fit.activations(1.27 * GIB, 2048)
+    assert weights / GIB == pytest.approx(13.56, rel=0.01)
+    assert kv / GIB == pytest.approx(7.57, rel=0.02)
+    assert fit.kv_pool(kv, 262_144, 2, 2048).concurrency == pytest.approx(2.53, rel=0.02)
