@@ -56,7 +56,7 @@ class Gpu:
         memory_reserved: kept by the driver, in nobody's ``memory_used``; a program sees ``memory_total`` less this
             (torch's "total"). total = used + reserved + free. None where the driver does not say (WSL2).
         mig: MIG mode is on (the card cannot be used whole) or this is a slice.
-        display: a display is attached or active.
+        display: a desktop draws on it and has memory there.
     """
 
     index: int

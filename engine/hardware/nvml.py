@@ -190,12 +190,13 @@ def _size(memory: object, field: str) -> int | None:
 
 
 def _display(reader: Reader, handle: Handle) -> bool | None:
-    """Attached (a connector is used) or active (a desktop has memory there, also without a screen)."""
-    answers = [
-        reader.number("nvmlDeviceGetDisplayMode", handle),
-        reader.number("nvmlDeviceGetDisplayActive", handle),
-    ]
-    return None if answers == [None, None] else any(answers)
+    """A desktop has memory there. The older question, whether a screen is attached, counts only where that is unknown.
+
+    A headless H200 says "attached: yes, active: no" (seen with driver 580.159.04).
+    """
+    active = reader.number("nvmlDeviceGetDisplayActive", handle)
+    answer = reader.number("nvmlDeviceGetDisplayMode", handle) if active is None else active
+    return None if answer is None else bool(answer)
 
 
 def _processes(reader: Reader, handle: Handle) -> tuple[GpuProcess, ...]:

@@ -114,6 +114,15 @@ def test_what_a_full_card_tells() -> None:
 
 
 @pytest.mark.parametrize(
+    ("attached", "active", "expected"),
+    [(1, 0, False), (0, 1, True), (1, 1, True), (1, Fails(), True), (0, Fails(), False), (Fails(), Fails(), None)],
+)
+def test_a_display_is_one_that_draws(attached: object, active: object, expected: bool | None) -> None:
+    told = {"nvmlDeviceGetDisplayMode": attached, "nvmlDeviceGetDisplayActive": active}
+    assert only(Card(more=told)).display is expected
+
+
+@pytest.mark.parametrize(
     ("mode", "name"), [(0, "default"), (1, "exclusive_process"), (2, "prohibited"), (3, "exclusive_process"), (9, None)]
 )
 def test_compute_modes(mode: int, name: str | None) -> None:
