@@ -15,7 +15,9 @@ from engine.domain.hardware import GIB, Machine
 from engine.domain.plan import CardBudget, CheckpointKind, LaunchPlan, LeftOut, PlanResult, Profile, Refusal, Wishes
 from engine.errors import InputError
 from engine.launch.command import argv, environment, shell_line
+from engine.launch.fixes import FixResult, check_fixes
 from engine.launch.planner import plan
+from engine.launch.proof import InstalledEngine
 
 BAR = 48  # characters
 PARTS = (("weights", "█"), ("KV cache", "▓"), ("activations", "▒"), ("canvases", "░"), ("others", "×"))
@@ -39,21 +41,35 @@ PARTS = (("weights", "█"), ("KV cache", "▓"), ("activations", "▒"), ("canv
 @click.option("--python", default="python", help="Interpreter of the engine's environment, for the command line.")
 @click.option("--model-dir", default="diffusiongemma", help="Folder of the checkpoint, for the command line.")
 @click.option("--port", type=int, default=8042, show_default=True)
+@click.option("--engine", type=click.Path(path_type=Path), help="site-packages of an installed engine: its fixes.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object with everything.")
 def command(
-    record: Path | None, cards: str | None, python: str, model_dir: str, port: int, as_json: bool, **wished: Any
+    record: Path | None,
+    cards: str | None,
+    python: str,
+    model_dir: str,
+    port: int,
+    engine: Path | None,
+    as_json: bool,
+    **wished: Any,
 ) -> int:
     """Plan the engine for this machine, or for a recorded one. Starts nothing."""
     machine = _machine(record)
     wishes = Wishes(cards=_uuids(machine, cards), **wished)
     result = plan(machine, wishes)
+    checklist: tuple[FixResult, ...] = ()
+    if engine is not None and isinstance(result, LaunchPlan):
+        checklist = check_fixes(result, InstalledEngine(engine))
     if as_json:
-        print(json.dumps(_fields(machine, wishes, result, python, model_dir, port)))
+        fixes = [asdict(line) for line in checklist]
+        print(json.dumps({**_fields(machine, wishes, result, python, model_dir, port), "fixes": fixes}))
     elif isinstance(result, Refusal):
         _show_refusal(result)
     else:
         _show_plan(result, python, model_dir, port)
-    return BAD_INPUT if isinstance(result, Refusal) else OK
+        _show_fixes(checklist)
+    lacking = any(line.status == "missing" for line in checklist)
+    return BAD_INPUT if lacking or isinstance(result, Refusal) else OK
 
 
 def _machine(record: Path | None) -> Machine:
@@ -161,6 +177,17 @@ def _show_command(found: LaunchPlan, python: str, model_dir: str, port: int) -> 
         click.echo(f"  {flag.name}{'' if flag.value is None else ' ' + shlex.quote(flag.value)}\n      {flag.reason}")
     click.echo("\nEnvironment")
     for variable in found.env:
-        value = "(removed)" if variable.value is None else f"={variable.value}"
+        value = " (removed)" if variable.value is None else f"={variable.value}"
         click.echo(f"  {variable.name}{value}\n      {variable.reason}")
     click.echo("\nThe command line\n" + shell_line(found, python, model_dir, port))
+
+
+def _show_fixes(checklist: tuple[FixResult, ...]) -> None:
+    """The fixes that the plan depends on, one line and its proof; what is missing says what breaks."""
+    if checklist:
+        click.echo("\nFixes")
+    colours = {"proven": "green", "missing": "red", "not needed": "bright_black"}
+    for line in checklist:
+        click.echo(f"  {click.style(f'{line.status:<10}', fg=colours[line.status])} {line.title}: {line.detail}")
+        if line.status == "missing":
+            click.echo(f"             without it {line.breaks}")

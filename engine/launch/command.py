@@ -78,6 +78,18 @@ def environment(
     return result
 
 
+def selftest_argv(plan: LaunchPlan, python: str | Path, device: int = 0) -> list[str]:
+    """The numeric self-test of one card of the plan, to be run with the plan's :func:`environment`.
+
+    Args:
+        python: interpreter of the engine's environment; ``-I`` keeps this program's files off its path.
+        device: number of the card in the plan, from 0.
+    """
+    script = Path(__file__).with_name("selftest.py")
+    size = ["--tensor-parallel", str(plan.tensor_parallel)]
+    return [str(python), "-I", str(script), *size, "--device", str(device)]
+
+
 def shell_line(plan: LaunchPlan, python: str | Path, model_dir: str | Path, port: int) -> str:
     """One line for a POSIX shell that starts the same engine; ``env -u`` removes what the plan removes."""
     removed = [part for variable in plan.env if variable.value is None for part in ("-u", variable.name)]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from launch_helpers import machine, planned
 
-from engine.launch.command import argv, environment, shell_line
+from engine.launch.command import argv, environment, selftest_argv, shell_line
 
 
 def pairs(arguments: list[str]) -> dict[str, str]:
@@ -131,3 +131,9 @@ def test_a_shell_reads_the_line_as_it_is_meant(tmp_path: Path) -> None:
 def test_the_embedded_engine_has_no_such_line() -> None:
     with pytest.raises(ValueError, match="embedded"):
         argv(planned(machine("no-gpu")), "python", "m", 1)
+
+
+def test_the_self_test_runs_with_its_own_interpreter() -> None:
+    arguments = selftest_argv(planned(machine("2x3090-pcie")), sys.executable, 1)
+    assert arguments[3:] == ["--tensor-parallel", "2", "--device", "1"]
+    assert subprocess.run([*arguments, "--help"], capture_output=True, check=True).stdout.startswith(b"usage:")
