@@ -30,7 +30,7 @@ from engine.checkpoints.transport import Transport, parse_endpoint
 from engine.checkpoints.verify import index_problems
 from engine.errors import UserError
 
-CONNECTIONS = 4  # files at once; see transport.WINDOW_BYTES before raising it
+CONNECTIONS = 4  # files at once; see transport.QUEUE_BYTES before raising it
 SPARE_SHARE = 100  # of the disk's need, one part in so many stays free
 
 

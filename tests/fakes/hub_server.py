@@ -164,7 +164,10 @@ class TestHub:
             response.headers["Content-Range"] = f"bytes {said}-{size - 1}/{size}"
         response.content_length = length // 2 if kind == "size" else length
         await response.prepare(request)
-        whole = await self.stream(response, file, name, start, response.content_length, fault)
+        try:
+            whole = await self.stream(response, file, name, start, response.content_length, fault)
+        except ConnectionResetError:  # it was killed, or gave up
+            return response
         if not whole:
             if kind == "expire" and signature is not None:
                 self.signatures[signature] = (file, False)

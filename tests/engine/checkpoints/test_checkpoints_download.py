@@ -30,7 +30,7 @@ from engine.errors import InputError, UserError
 
 BIG, SMALL = shard_names(2)  # 3 MB and 2 MB
 MB = 1_000_000
-SLACK = 2 * BUFFER_BYTES + (1 << 16)
+SLACK = 2 * BUFFER_BYTES + (1 << 18) + (1 << 16)
 
 
 async def fetch(hub: HubProcess, folder: Path, heard: Heard | None = None, **changes: Any) -> DownloadResult:
