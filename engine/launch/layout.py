@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from engine.domain.hardware import GIB, Host, Machine
 from engine.domain.plan import CardBudget, CheckpointKind, LaunchPlan, LeftOut, Link, Wishes
+from engine.hardware.findings import driver_version
+from engine.hardware.findings_host import MIN_RAM
 from engine.launch import fit
 from engine.launch.cards import Card, holders, link_of
 from engine.launch.classes import MARLIN_ARCHITECTURES, MARLIN_FP4_ARCHITECTURES, CardClass, catalogue
 from engine.launch.options import Settings, environment, flags, phases
-from engine.launch.refusals import driver_version
 from engine.launch.shapes import CANVAS, MAX_CONTEXT
 
 LEAST_CONTEXT = 8192  # below this a plan is not offered unless it is asked for
@@ -157,7 +158,7 @@ def _sums(layout: Layout, row: CardClass) -> Sums:
 
 def _usual_utilisation(layout: Layout, row: CardClass) -> float:
     version = driver_version(layout.machine.driver.version)
-    greedy = version is not None and version >= GREEDY_DRIVER
+    greedy = version >= GREEDY_DRIVER  # an unreadable version is empty, and smaller
     return round(row.utilisation - (GREEDY_DRIVER_SHARE if greedy else 0.0), 2)
 
 
@@ -334,8 +335,10 @@ def _memory_notes(layout: Layout, row: CardClass, sums: Sums, context: int) -> l
 
 def _host_notes(host: Host) -> list[str]:
     notes: list[str] = []
-    if host.ram_total is not None and host.ram_total < 30 * GIB:
+    if host.ram_total is not None and host.ram_total < MIN_RAM:
         notes.append(f"{host.ram_total / GIB:.0f} GiB of main memory: loading wants 32; it may be slow, or be ended.")
+    if host.architecture not in ("", "x86_64", "AMD64"):
+        notes.append(f"The engine's packages are pinned for x86_64, this is {host.architecture}: start vLLM yourself.")
     if host.gcc == "":
         notes.append("There is no gcc; Triton compiles a helper with it at the first start. Install it first.")
     return notes

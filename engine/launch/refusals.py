@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from engine.domain.hardware import Machine
 from engine.domain.plan import Refusal, Wishes
+from engine.hardware.findings import MIN_DRIVER, driver_version
+from engine.hardware.findings_host import ENGINE_GLIBC
 from engine.launch.shapes import CANVAS, MAX_CONTEXT, TENSOR_PARALLEL
 
-MIN_DRIVER = (580, 65)  # torch 2.14 with CUDA 13.0 needs R580; GeForce cards get no forward-compatibility package
-MIN_GLIBC = (2, 28)  # tag of vLLM's wheels
 MIN_CANVAS = 16  # what a read of one question takes
 MIN_CONTEXT = 2048
 UTILISATIONS = (0.5, 0.95)
@@ -112,7 +110,7 @@ def refused_host(machine: Machine) -> Refusal | None:
         )
     if host.system != "Linux":
         return Refusal("plan.system", f"the engine runs on Linux, this is {host.system}", ("use WSL2", *_OTHERWISE))
-    if host.glibc is not None and host.glibc < MIN_GLIBC:
+    if host.glibc is not None and host.glibc < ENGINE_GLIBC:
         have = ".".join(map(str, host.glibc))
         return Refusal(
             "plan.glibc",
@@ -120,12 +118,6 @@ def refused_host(machine: Machine) -> Refusal | None:
             ("use a distribution of 2019 or later, or a container of one", *_OTHERWISE),
         )
     return None
-
-
-def driver_version(text: str) -> tuple[int, int] | None:
-    """(580, 65) of ``580.65.06``; None when it cannot be read."""
-    match = re.match(r"(\d+)\.(\d+)", text)
-    return (int(match[1]), int(match[2])) if match else None
 
 
 _OTHERWISE = (USE_ELSEWHERE, USE_EMBEDDED)
