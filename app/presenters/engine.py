@@ -111,9 +111,7 @@ class EnginePresenter(QObject):
             else:
                 self._set(state)
                 self.ready.emit(self.client)
-                self._watchers = [spawn(self, self._watch_health(), "engine health")]
-                if self._engine is not None:
-                    self._watchers.append(spawn(self, self._watch_process(self._engine), "engine process"))
+                self._watch()
             finally:
                 self._starting = None
 
@@ -145,8 +143,13 @@ class EnginePresenter(QObject):
 
     async def check_now(self) -> None:
         """Looks at once, after a request has failed, instead of waiting for the next health check."""
-        if self.state.ready and self.client is not None and not await self.client.health():
-            await self._lost(self.tr("it does not answer"))
+        client = self.client
+        if not self.state.ready or client is None:
+            return
+        if not await client.health():
+            await self._lost(client, self.tr("it does not answer"))
+        if client is not self.client:
+            await client.close()  # it was let go meanwhile, and our question may have opened it again
 
     async def memory(self) -> int | None:
         """Resident bytes of all processes of the engine, or None when it is not ours or not running."""
@@ -216,27 +219,31 @@ class EnginePresenter(QObject):
             await self.live.close()
             self.live = None
 
-    async def _watch_health(self) -> None:
-        missed = 0
-        while True:
-            await asyncio.sleep(HEALTH_EVERY_S)
-            if self.client is None:
-                return
-            missed = 0 if await self.client.health() else missed + 1
-            if missed >= MISSES:
-                await self._lost(self.tr("it does not answer"))
-                return
+    def _watch(self) -> None:
+        client, engine = self.client, self._engine
+        assert client is not None
+        self._watchers = [spawn(self, self._watch_health(client), "engine health")]
+        if engine is not None:
+            self._watchers.append(spawn(self, self._watch_process(client, engine), "engine process"))
 
-    async def _watch_process(self, engine: SupervisedEngine) -> None:
+    async def _watch_health(self, client: EngineClient) -> None:
+        missed = 0
+        while missed < MISSES:
+            await asyncio.sleep(HEALTH_EVERY_S)
+            missed = 0 if await client.health() else missed + 1
+        await self._lost(client, self.tr("it does not answer"))
+
+    async def _watch_process(self, client: EngineClient, engine: SupervisedEngine) -> None:
         ended = await engine.watch()
-        if engine is self._engine and ended.phase == "failed":
+        if ended.phase == "failed":
             code = engine.group.exit_code() if engine.group is not None else None
             ending = self.tr("it ended") if code is None else self.tr("it ended ({how})").format(how=exit_text(code))
-            await self._lost(ending)
+            await self._lost(client, ending)
 
-    async def _lost(self, why: str) -> None:
+    async def _lost(self, client: EngineClient, why: str) -> None:
+        """The engine behind ``client`` is gone. A late finding about an engine before this one changes nothing."""
         async with self._busy:
-            if not self.state.ready:
+            if not self.state.ready or client is not self.client:
                 return
             state = self.state
             self._set(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from desk_driver import expect, kill_engine, living_children, until_phase, within
 from PySide6.QtWidgets import QLabel, QPushButton
 
@@ -96,6 +98,19 @@ async def test_a_server_at_an_address_answers_and_is_never_stopped(desk: Desk) -
     assert other.state.phase == "stopped"
     assert desk.engine.client is not None
     assert await desk.engine.client.health()
+
+
+async def test_a_late_finding_about_the_engine_before_does_not_end_the_new_one(desk: Desk) -> None:
+    engine = desk.engine
+    assert engine is not None
+    kill_engine(desk)
+    checking = asyncio.get_running_loop().create_task(engine.check_now())  # repeats its question before it gives up
+    await until_phase(engine, "lost")
+    await engine.restart_now()
+    await checking
+    assert engine.state.ready
+    assert engine.client is not None
+    assert await engine.client.health()
 
 
 async def test_starting_twice_makes_one_engine(desk: Desk) -> None:
