@@ -108,12 +108,18 @@ class FormDocument(QObject):
         """Whether there are edits that no file holds."""
         return not self.stack.isClean()
 
-    def load(self, form: Form, path: Path | None) -> None:
-        """Replace everything; the undo stack starts anew."""
+    def load(self, form: Form, path: Path | None, *, edited: bool = False) -> None:
+        """Replace everything; the undo stack starts anew.
+
+        Args:
+            edited: the form has edits already that no file holds.
+        """
         self._form = form
         self._path = path
         self.stack.clear()
         self.stack.setClean()
+        if edited:
+            self.stack.resetClean()
         self.changed.emit()
         self.origin_changed.emit()
         if form.questions:

@@ -1,4 +1,4 @@
-"""One read of one row, laid open."""
+"""One read of one row, laid open; and what joint reading would cost."""
 
 from __future__ import annotations
 
@@ -27,3 +27,23 @@ class PreviewFacts:
     slot: int
     reading: Reading
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class JointPrice:
+    """A sample of rows read alone and jointly.
+
+    Attributes:
+        rows: of the sample.
+        shift: mean absolute difference of the answers, 0 to 1; None when nothing was readable both ways.
+        rank_correlation: Spearman's, alone against joint; None when there is none.
+        flips, compared: how many likeliest answers changed, of how many.
+        letter_copying: how much more often two choices give the same letter when read jointly, -1 to 1.
+    """
+
+    rows: int
+    shift: float | None
+    rank_correlation: float | None
+    flips: int
+    compared: int
+    letter_copying: float | None

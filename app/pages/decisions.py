@@ -59,7 +59,7 @@ class DecisionsPage(QWidget):
         self.tabs = named(QTabWidget(), "decision_steps")
         self._build()
         self._connect()
-        self.presenter.new_form()
+        self.presenter.restore()
         self.runs.refresh()
         self._on_engine()
 
@@ -156,6 +156,9 @@ class DecisionsPage(QWidget):
         self.table_part.open_requested.connect(self.ask_table)
         self.runs_part.setup.method_edited.connect(document.set_method)
         self.runs_part.setup.start_requested.connect(self.start_run)
+        self.runs_part.setup.price_requested.connect(presenter.measure_joint)
+        presenter.price_ready.connect(self.runs_part.setup.show_price)
+        presenter.price_failed.connect(self.runs_part.setup.show_price_error)
         self.runs.status_changed.connect(self._show_readiness)
         self.form_part.list.current_changed.connect(self._follow_question)
         self._engine.state_changed.connect(lambda _state: self._on_engine())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from app.models.decisions_check import Problem, check_form
 from app.models.decisions_document import FormDocument, empty_form
-from app.models.decisions_preview import PreviewFacts
+from app.models.decisions_preview import JointPrice, PreviewFacts
+from app.presenters.decisions_draft import Draft, load_draft, save_draft
 from app.presenters.decisions_table import TablePresenter, missing_columns, renamed
 from app.tasks import cancel_all, spawn, spawn_late
 from engine import paths
@@ -23,11 +25,14 @@ from engine.client.http import EngineClient
 from engine.domain.form import Form
 from engine.domain.question import Question
 from engine.errors import EngineError, InputError
+from engine.reads.interference import measure_interference
 from engine.reads.labels import JointLines, Tokenize, alone_labels
 from engine.reads.reader import Reader
 
 LABEL_CHECK_AFTER_MS = 350  # of silence while typing
-EXAMPLES = ("tickets", "contradictions")
+DRAFT_AFTER_MS = 1000  # likewise; a crash loses at most this much
+SAMPLED_ROWS = 200  # from which the rows of the comparison of joint and alone are drawn
+log = logging.getLogger(__name__)
 
 
 class EngineHandle(Protocol):
@@ -53,6 +58,7 @@ class DecisionsPresenter(QObject):
         mapping_changed(list): columns that the form names and the table lacks, each with the nearest.
         form_failed(str): a form file cannot be read or written.
         preview_ready(object): ``PreviewFacts``; preview_failed(str).
+        price_ready(object): ``JointPrice``; price_failed(str).
     """
 
     problems_changed = Signal()
@@ -62,6 +68,8 @@ class DecisionsPresenter(QObject):
     form_failed = Signal(str)
     preview_ready = Signal(object)
     preview_failed = Signal(str)
+    price_ready = Signal(object)
+    price_failed = Signal(str)
 
     def __init__(self, engine: EngineHandle, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -75,15 +83,37 @@ class DecisionsPresenter(QObject):
         self._tokens: dict[str, tuple[int, ...]] = {}
         self._missing: list[tuple[str, str]] = []
         self._closed = False
-        self._label_timer = QTimer(self)
-        self._label_timer.setObjectName("label check")
-        self._label_timer.setSingleShot(True)
-        self._label_timer.setInterval(LABEL_CHECK_AFTER_MS)
+        self._draft_timer = self._timer("draft", DRAFT_AFTER_MS)
+        self._draft_timer.timeout.connect(self.keep_draft)
+        self._label_timer = self._timer("label check", LABEL_CHECK_AFTER_MS)
         self._label_timer.timeout.connect(lambda: spawn_late(self, self.check_labels, "label check"))
         self.document.changed.connect(self._on_form)
+        self.document.origin_changed.connect(self._keep_draft_soon)
         self.table.changed.connect(self._on_table)
         engine.state_changed.connect(lambda _state: self._on_engine())
         self._on_form()
+
+    # ---- what was open
+    def restore(self) -> None:
+        """Open what was open when the window was left, or a new form."""
+        draft = load_draft()
+        if draft is None:
+            self.new_form()
+            return
+        self.document.load(draft.form, draft.path, edited=draft.edited)
+        if draft.table is not None and draft.table.is_file():
+            spawn(self, self.table.load(draft.table, draft.reading), "open table")
+
+    def keep_draft(self) -> None:
+        """Write down what is open; a disk that is full must not stop the user from going on."""
+        facts = self.table.facts
+        table = Path(facts.path) if facts is not None else None
+        document = self.document
+        draft = Draft(document.form, document.path, document.dirty, table, self.table.overruled)
+        try:
+            save_draft(draft)
+        except OSError as error:
+            log.warning("the draft of the form cannot be kept: %s", error)
 
     # ---- form files
     def new_form(self) -> None:
@@ -173,6 +203,9 @@ class DecisionsPresenter(QObject):
         slot = -1 if seen.slot is None else seen.slot
         self.preview_ready.emit(PreviewFacts(question, seen.prompt, seen.canvas, slot, seen.reading, seconds))
 
+    def measure_joint(self) -> None:
+        spawn(self, self._measure_joint(), "compare joint and alone")
+
     async def check_labels(self) -> None:
         """Ask the engine's tokenizer whether every label is one token; findings by question id."""
         client, form = self._engine.client, self.document.form
@@ -195,6 +228,9 @@ class DecisionsPresenter(QObject):
         """The window leaves: nothing is asked any more."""
         self._closed = True
         self._label_timer.stop()
+        if self._draft_timer.isActive():
+            self._draft_timer.stop()
+            self.keep_draft()
         await cancel_all(self.table)
         await cancel_all(self)
 
@@ -234,11 +270,13 @@ class DecisionsPresenter(QObject):
         self._check()
         self._render()
         self._check_labels_soon()
+        self._keep_draft_soon()
 
     def _on_table(self) -> None:
         self.row = min(self.row, max(0, self.table.sample_size - 1))
         self._check()
         self._render()
+        self._keep_draft_soon()
 
     def _on_engine(self) -> None:
         self._tokens.clear()
@@ -247,6 +285,17 @@ class DecisionsPresenter(QObject):
     def _check_labels_soon(self) -> None:
         if not self._closed:
             self._label_timer.start()
+
+    def _keep_draft_soon(self) -> None:
+        if not self._closed:
+            self._draft_timer.start()
+
+    def _timer(self, name: str, milliseconds: int) -> QTimer:
+        timer = QTimer(self)
+        timer.setObjectName(name)
+        timer.setSingleShot(True)
+        timer.setInterval(milliseconds)
+        return timer
 
     def _check(self) -> None:
         form, facts = self.document.form, self.table.facts
@@ -263,6 +312,24 @@ class DecisionsPresenter(QObject):
     def _render(self) -> None:
         self.rendered = self.table.render(self.document.form.state, self.row)
         self.row_changed.emit()
+
+    async def _measure_joint(self) -> None:
+        client, form, table = self._engine.client, self.document.form, self.table
+        if client is None:
+            self.price_failed.emit(self.tr("No engine is running."))
+            return
+        texts = [(str(row + 1), table.render(form.state, row)) for row in range(min(table.sample_size, SAMPLED_ROWS))]
+        rows = [(key, text) for key, (text, error) in texts if text.strip() and not error]
+        try:
+            found = await measure_interference(client, form.questions, form.method, rows)
+        except EngineError as error:
+            self.price_failed.emit(str(error))
+            return
+        self.price_ready.emit(
+            JointPrice(
+                found.rows, found.shift, found.rank_correlation, found.flips, found.compared, found.letter_copying
+            )
+        )
 
     async def _preview(self, row: int, question_id: str, joint: bool) -> None:
         try:

@@ -45,12 +45,13 @@ class ShareBars(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tokens, metrics, line = tokens_of(self.palette()), self.fontMetrics(), self._line()
         best = max((share for _, share in self._items), default=0.0)
-        names = min(max((metrics.horizontalAdvance(answer) for answer, _ in self._items), default=0), self.width() // 3)
+        longest = max((metrics.horizontalAdvance(answer) for answer, _ in self._items), default=0)
+        names = min(longest + 4, int(self.width() * 0.4))
         numbers = metrics.horizontalAdvance("100.0%") + 4
         room = self.width() - names - numbers - 20
         for place, (answer, share) in enumerate(self._items):
             top = place * line
-            strong = share == best
+            strong = share == best and share > 0.0
             painter.setPen(QColor(tokens.text if strong else tokens.muted))
             text = metrics.elidedText(answer, Qt.TextElideMode.ElideRight, names)
             middle = int(Qt.AlignmentFlag.AlignVCenter)
@@ -61,6 +62,8 @@ class ShareBars(QWidget):
             bar = QRectF(names + 10, top + line * 0.28, room, line * 0.44)
             painter.setBrush(QColor(tokens.border))
             painter.drawRoundedRect(bar, 3, 3)
+            if share <= 0.0:
+                continue
             bar.setWidth(max(bar.width() * share, 2.0))
             painter.setBrush(QColor(tokens.accent if strong else tokens.border_strong))
             painter.drawRoundedRect(bar, 3, 3)

@@ -78,7 +78,8 @@ class QuestionEditor(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self._question: Question | None = None
-        self.id_edit = named(QLineEdit(), "question_id")
+        tip = self.tr("Names the columns of the export; the model never sees it")
+        self.id_edit = named(QLineEdit(), "question_id", tip=tip)
         self.id_edit.textEdited.connect(lambda text: self._change("id", id=text))
         self.instructions = self._make_instructions()
         self.noul = NoulCriteria()
@@ -88,6 +89,7 @@ class QuestionEditor(QScrollArea):
         self.levels = levels_editor(self)
         self.levels.edited.connect(self._on_levels)
         self.gold = ColumnBox("question_gold", self.tr("Gold column"))
+        self.gold.setToolTip(self.tr("A column with the right answers; the run is measured against it"))
         self.gold.column_edited.connect(lambda text: self._change("gold", gold=text or None))
         self.labels_message = FieldMessage("labels_message")
         self._kinds = QButtonGroup(self)
@@ -156,13 +158,9 @@ class QuestionEditor(QScrollArea):
         return holder
 
     def _build(self) -> QWidget:
-        self.id_field = Field(
-            self.tr("Id"), self.id_edit, hint=self.tr("names the export's columns, never shown to the model")
-        )
+        self.id_field = Field(self.tr("Id"), self.id_edit, hint=self.tr("names the columns"))
         self.text_field = Field(self.tr("Question"), self.instructions)
-        self.gold_field = Field(
-            self.tr("Gold column"), self.gold, hint=self.tr("optional: the right answers, to measure against")
-        )
+        self.gold_field = Field(self.tr("Gold column"), self.gold, hint=self.tr("optional"))
         for editor in (self.noul, self.options, self.levels):
             page = QWidget()
             page.setLayout(vbox(editor, 1))

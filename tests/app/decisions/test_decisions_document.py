@@ -13,6 +13,7 @@ from pytestqt.modeltest import ModelTester
 from app.models.decisions_check import check_form
 from app.models.decisions_document import FormDocument, converted, fresh_id
 from app.models.decisions_questions import QuestionsModel
+from app.presenters.decisions_draft import Draft, draft_file, load_draft, save_draft
 from engine.domain.form import Form
 from engine.domain.question import Choice, Noul, Option, Score
 
@@ -75,6 +76,17 @@ def test_an_edit_after_saving_makes_the_form_dirty_again(document: FormDocument,
     assert document.dirty
     document.stack.undo()
     assert not document.dirty
+
+
+def test_a_draft_holds_what_a_form_file_may_not(document: FormDocument, tmp_path: Path) -> None:
+    document.add("choice")
+    draft = Draft(document.form, tmp_path / "f.json", True, tmp_path / "t.csv", {"delimiter": ";"})
+    save_draft(draft)
+    assert load_draft() == draft
+    draft_file().write_text('{"version": 1}')
+    assert load_draft() is None
+    assert draft_file().with_suffix(".bad").read_text() == '{"version": 1}'
+    assert load_draft() is None
 
 
 def test_a_duplicate_has_an_id_of_its_own(document: FormDocument) -> None:

@@ -219,3 +219,22 @@ async def test_the_method_is_part_of_the_form_and_can_be_undone(place: Place) ->
     click(place, "form_undo")
     assert place.page.presenter.document.form.method.draws == "auto"
     assert not place.page.presenter.document.dirty
+
+
+@leaving
+async def test_unsaved_edits_are_there_again_after_the_window_was_closed(place: Place) -> None:
+    await place.open_example("tickets")
+    place.type_into("form_name", "Half done")
+    place.find(QAction, "question_add.choice").trigger()
+    form = place.page.presenter.document.form
+    await place.leave()
+    again = Place()
+    try:
+        presenter = again.page.presenter
+        assert presenter.document.form == form
+        assert presenter.document.dirty
+        await again.until(presenter.table.changed.connect, lambda: presenter.table.facts is not None)
+        assert presenter.table.columns[0] == "ticket_id"
+    finally:
+        await again.leave()
+        again.page.deleteLater()

@@ -218,7 +218,7 @@ async def test_answers_are_filtered_ordered_and_laid_open(place: Place) -> None:
     place.find(QTableView, "results_table").selectRow(0)
     (shown,) = await within(detail)
     assert str(shown.row) == model.index(0, ROW).data()
-    assert place.find(QLabel, "results_answer.label_mass").text().startswith("0.")
+    assert 0 <= float(place.find(QLabel, "results_answer.label_mass").text()) <= 1
 
 
 @leaving
@@ -238,6 +238,18 @@ async def test_one_row_is_tried_and_laid_open(place: Place) -> None:
     (facts,) = await within(seen)
     assert facts.reading.method == "joint/canvas"
     assert facts.slot > 0
+
+
+@leaving
+async def test_the_price_of_joint_reading_is_measured_on_a_sample(place: Place) -> None:
+    await ready(place)
+    place.find(QCheckBox, "run_joint").click()
+    found = expect(place.page.presenter.price_ready.connect)
+    place.find(QPushButton, "run_measure_joint").click()
+    (price,) = await within(found)
+    assert price.rows == 24
+    assert "24 rows" in place.find(QLabel, "run_joint_price").text()
+    assert place.find(QPushButton, "run_measure_joint").isEnabled()
 
 
 @leaving
