@@ -57,6 +57,9 @@ def test_only_the_store_speaks_sql_only_the_client_http_only_supervise_starts_pr
         "subprocess": ("engine/supervise", "engine/bench"),
         "vllm": ("engine/vllm_plugin",),
         "onnxruntime": ("engine/embedded",),
+        "aiohttp": ("engine/client", "engine/embedded", "engine/checkpoints", "engine/bench"),
+        "huggingface_hub": ("engine/checkpoints",),
+        "pynvml": ("engine/hardware",),
         "PySide6": ("app",),
     }
     for path in sources("engine", "app"):
