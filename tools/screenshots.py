@@ -21,15 +21,18 @@ from PySide6.QtCore import QSettings  # the platform is chosen by the environmen
 from PySide6.QtWidgets import QApplication
 
 from app.notify import NotificationSink
+from app.pages.decisions import DecisionsPage
 from app.theme import apply_theme
 from app.windows.desk import Desk
 from app.windows.main_window import PAGES
 from app.windows.ui_state import UiState
+from engine.paths import resources_dir
 
 SIZE = (1180, 780)
 WAIT_S = 60.0
 LARGE = 1.5
 MIDWAY_STEP = 8
+RUN_WIDTH = 8
 PAGE_S = 1.2  # memory and log are looked at once a second
 SETTLE_S = 0.4  # layouts and coalesced updates
 QUESTIONS = ("What is a diffusion model?", "Tell me a story about a fox.")
@@ -56,10 +59,33 @@ async def shoot(desk: Desk, folder: Path) -> None:
         desk.window.show_page(page)
         await asyncio.sleep(PAGE_S)
         await both(desk, folder, page)
+    await tickets(desk, folder)
     desk.window.show_page("chat")
     await large(desk, folder)
     desk.window.resize(*SIZE)
     await midway(desk, folder)
+
+
+async def tickets(desk: Desk, folder: Path) -> None:
+    """The tickets example, step by step, to its results."""
+    desk.window.show_page("decisions")
+    page = desk.window.page("decisions")
+    assert isinstance(page, DecisionsPage)
+    page.open_example("tickets")
+    await asyncio.sleep(PAGE_S)
+    for step in range(3):
+        page.tabs.setCurrentIndex(step)
+        await asyncio.sleep(PAGE_S)
+        await both(desk, folder, f"decisions-{step + 1}")
+    page.tabs.setCurrentIndex(3)
+    ended = once(page.runs.ended.connect)
+    table = resources_dir() / "examples" / "tickets" / "table.csv"
+    page.runs.start(page.presenter.document.form, table, {}, RUN_WIDTH)
+    await asyncio.sleep(PAGE_S * 2)
+    await both(desk, folder, "decisions-running")
+    await asyncio.wait_for(ended, 3 * WAIT_S)
+    await asyncio.sleep(PAGE_S)
+    await both(desk, folder, "decisions-results")
 
 
 async def midway(desk: Desk, folder: Path) -> None:

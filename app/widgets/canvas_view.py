@@ -24,6 +24,7 @@ PAD_X, PAD_Y, GAP = 3.0, 2.0, 2.0  # pixels around and between tokens
 SHADE_FULL = 4.0  # nats; an entropy from here on is drawn palest
 PALEST, DARKEST = 70, 190  # alpha of unsettled tokens
 REPLAY_MS = 120
+PADDING = "<pad>"  # Gemma's; behind the end of an answer a canvas is full of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +266,9 @@ class CanvasView(QFrame):
 
 
 def _visible(piece: str) -> str:
-    """A token's text with its invisible parts made visible."""
+    """A token's text with its invisible parts made visible; padding is only a place."""
+    if piece == PADDING:
+        return "▫"
     return piece.replace("\n", "⏎").replace("\t", "⇥").replace(" ", "·" if not piece.strip() else " ").strip() or "∅"
 
 

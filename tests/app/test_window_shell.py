@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -33,10 +34,14 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.models.notice import Notice
+from app.pages.decisions import DecisionsPage
 from app.single_instance import SingleInstance
 from app.theme import apply_theme
 from app.windows.desk import Desk
 from app.windows.main_window import PAGES, MainWindow
+from engine.batch.form import load_form
+from engine.paths import resources_dir, runs_dir
+from engine.store.runs import list_runs
 
 INTERACTIVE = (
     QAbstractButton,
@@ -219,3 +224,24 @@ def test_both_themes_apply_to_a_living_window(qapp: QApplication, qtbot: QtBot, 
         tokens = apply_theme(qapp, theme)
         assert tokens.name == theme
         assert window.grab().toImage().pixelColor(5, 300).name() == tokens.rail
+
+
+async def test_closing_in_the_middle_of_a_run_keeps_it_for_later(
+    qapp: QApplication, qtbot: QtBot, desk_home: Path
+) -> None:
+    desk = make_desk(qapp, desk_home)
+    await load(desk)
+    page = desk.window.page("decisions")
+    assert isinstance(page, DecisionsPage)
+    tickets = resources_dir() / "examples" / "tickets"
+    form = load_form(tickets / "form.json")
+    form = replace(form, method=replace(form.method, draws=32))  # so that it cannot end before it is closed
+    moved = expect(page.runs.status_changed.connect, lambda: bool(page.runs.status.progress))
+    page.runs.start(form, tickets / "table.csv", {}, 4)
+    await within(moved)
+    await close(desk)
+    assert living_children() == []
+    (run,) = list_runs(runs_dir())
+    assert run.state == "unfinished"
+    assert 0 < run.done < run.rows * len(run.question_ids)
+    desk.window.deleteLater()
