@@ -122,6 +122,8 @@ class CodeText(QPlainTextEdit):
 class CodeBlock(QFrame):
     """Language, copy button, code."""
 
+    _spans: list[list[Span]] | None = None  # what Pygments found, once the code is finished
+
     def __init__(self, text: str = "", language: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "code")
@@ -158,13 +160,16 @@ class CodeBlock(QFrame):
         if (text, language) == (self._text, self._language) and self.view.toPlainText():
             return
         self._text, self._language = text, language
+        self._spans = None
         self._label.setText(language or self.tr("code"))
         self.view.setPlainText(text)
         self.view.fit()
 
     def finish(self) -> None:
         """Colours the code; call when it does not grow any more."""
-        self._highlighter.set_spans(spans(self._text, self._language), current_tokens())
+        if self._spans is None:
+            self._spans = spans(self._text, self._language)
+        self._highlighter.set_spans(self._spans, current_tokens())
 
     def copy(self) -> None:
         QGuiApplication.clipboard().setText(self._text)
@@ -173,7 +178,7 @@ class CodeBlock(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_highlighter"):
+        if event.type() == QEvent.Type.PaletteChange and self._spans is not None:
             self.finish()
 
 

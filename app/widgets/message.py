@@ -93,6 +93,7 @@ class MessageView(QFrame):
         head = QHBoxLayout()
         names = {"user": self.tr("You"), "assistant": self.tr("DiffusionGemma"), "system": self.tr("System")}
         self._who = QLabel(self.author or names[self.role])
+        self.setAccessibleName(self._who.text())
         set_role(self._who, "strong")
         copy = IconButton("copy", self.tr("Copy the message"), "message.copy", size=15)
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
@@ -17,11 +17,12 @@ class ProseView(QTextBrowser):
     """One piece of HTML. Signals: link_clicked(str): the user wants to follow a link; nothing has been opened yet."""
 
     link_clicked = Signal(str)
+    _html = ""  # change events arrive before the constructor is through
+    _plain = ""
+    _restyle_due = False
 
     def __init__(self, html: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._html = ""
-        self._plain = ""
         set_role(self, "bare")
         self.setObjectName("message.prose")
         self.setAccessibleName(self.tr("Message text"))
@@ -59,8 +60,10 @@ class ProseView(QTextBrowser):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_html"):
-            self.set_plain(self._plain) if self._plain else self.set_html(self._html)
+        restyling = event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange)
+        if restyling and not self._restyle_due:  # a change of theme brings several events: one new layout is enough
+            self._restyle_due = True
+            QTimer.singleShot(0, self, self._restyle)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()  # the transcript scrolls
@@ -70,6 +73,13 @@ class ProseView(QTextBrowser):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(80, self.height())
+
+    def _restyle(self) -> None:
+        self._restyle_due = False
+        if self._plain:
+            self.set_plain(self._plain)
+        else:
+            self.set_html(self._html)
 
     def _fit(self) -> None:
         document = self.document()

@@ -235,7 +235,7 @@ async def test_closing_in_the_middle_of_a_run_keeps_it_for_later(
     assert isinstance(page, DecisionsPage)
     tickets = resources_dir() / "examples" / "tickets"
     form = load_form(tickets / "form.json")
-    form = replace(form, method=replace(form.method, draws=32))  # so that it cannot end before it is closed
+    form = replace(form, method=replace(form.method, draws=8))  # so that it cannot end before it is closed
     runs = page.runs
     moved = expect(runs.status_changed.connect, lambda: bool(runs.status.progress and runs.status.progress.done))
     runs.start(form, tickets / "table.csv", {}, 4)
