@@ -66,6 +66,7 @@ class EngineGroup:
         log_path: Path,
         pid_dir: Path,
         env: Mapping[str, str] | None = None,
+        inherit: bool = True,
         port: int | None = None,
         pass_fds: Sequence[int] = (),
         death_signal: signal.Signals = signal.SIGKILL,
@@ -77,6 +78,7 @@ class EngineGroup:
             log_path: where its stdout and stderr go; the log of the start before is kept beside it.
             pid_dir: where the pid file goes.
             env: added to our environment; the place for secrets.
+            inherit: without it ``env`` is the whole environment.
             port: noted in the pid file.
             pass_fds: open files that it inherits under the same numbers.
             death_signal: what the leader gets when we die.
@@ -88,14 +90,10 @@ class EngineGroup:
         if threading.current_thread() is not threading.main_thread():
             raise BugError("supervise.thread", "an engine group is launched from the main thread only")
         mark = uuid4().hex
+        added = {**(env or {}), processes.GROUP_MARK: mark}
+        whole = processes.child_environment(added) if inherit else added
         try:
-            process = _popen(
-                argv,
-                log_path,
-                processes.child_environment({**(env or {}), processes.GROUP_MARK: mark}),
-                pass_fds,
-                death_signal,
-            )
+            process = _popen(argv, log_path, whole, pass_fds, death_signal)
         except OSError as error:
             raise UserError(
                 "engine.cannot_launch", "cannot start {program}: {why}", program=argv[0], why=str(error)
