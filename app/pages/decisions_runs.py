@@ -21,6 +21,8 @@ from app.widgets.decisions.run_setup import RunSetup
 from app.widgets.decisions.run_summary import QuestionSummary, RunSummary
 from engine.domain.run import Progress, RunInfo, Totals
 
+SUMMARY = 1  # tab
+
 
 class RunsPart(QWidget):
     """Left the new run and the stored ones, right the run that is open.
@@ -45,6 +47,7 @@ class RunsPart(QWidget):
         self.summary = RunSummary()
         self.answers = ResultsView(results.model)
         self._stack = QStackedWidget()
+        self._outcomes: list[QuestionOutcome] = []
         self._build()
         self._connect()
 
@@ -117,6 +120,7 @@ class RunsPart(QWidget):
         results.detail_ready.connect(self._show_detail)
         results.exported.connect(self._on_exported)
         results.failed.connect(self._notifier.error)
+        self.tabs.currentChanged.connect(lambda index: self._show_summary() if index == SUMMARY else None)
         self.list.opened.connect(self._open)
         self.list.delete_requested.connect(self._ask_delete)
         self.answers.browse_changed.connect(results.browse)
@@ -224,11 +228,17 @@ class RunsPart(QWidget):
         )
         self.header.show_progress(Progress(info.done, info.rows * len(info.question_ids), 0.0, None, added))
         self.answers.set_questions(info.question_ids)
-        self.summary.show_questions([])
+        self._show_outcome([])
         self.list.select(info.id)
         self._show_status()
 
     def _show_outcome(self, outcomes: list[QuestionOutcome]) -> None:
+        self._outcomes = outcomes
+        if self.tabs.currentIndex() == SUMMARY:
+            self._show_summary()
+
+    def _show_summary(self) -> None:
+        """Draw the cards; only while they can be seen, since a running run changes them every second."""
         self.summary.show_questions(
             [
                 QuestionSummary(
@@ -241,7 +251,7 @@ class RunsPart(QWidget):
                     tuple((self._metric(name), self._value(value, why)) for name, value, why in outcome.metrics),
                     outcome.groups,
                 )
-                for outcome in outcomes
+                for outcome in self._outcomes
             ]
         )
 

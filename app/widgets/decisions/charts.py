@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.theme import Tokens, tokens_of
@@ -83,7 +83,6 @@ class CanvasStrip(QWidget):
         self.setObjectName(name)
         self._tokens: tuple[str, ...] = ()
         self._slot = -1
-        self._cell_font = fixed_font(self, 0.9)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -111,7 +110,7 @@ class CanvasStrip(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(self._cell_font)
+        painter.setFont(self._cell_font())
         tokens = tokens_of(self.palette())
         for place, cell in enumerate(self._cells(self.width())):
             read = place == self._slot
@@ -123,7 +122,7 @@ class CanvasStrip(QWidget):
         painter.end()
 
     def _cells(self, width: int) -> list[QRect]:
-        metrics = QFontMetrics(self._cell_font)
+        metrics = QFontMetrics(self._cell_font())
         cells, x, y = [], 0, 0
         for token in self._tokens:
             wide = metrics.horizontalAdvance(self._shown(token)) + 12
@@ -133,8 +132,11 @@ class CanvasStrip(QWidget):
             x += wide + self.GAP
         return cells
 
+    def _cell_font(self) -> QFont:
+        return fixed_font(self.font().pointSizeF() * 0.9)
+
     def _height(self) -> int:
-        return QFontMetrics(self._cell_font).height() + 8
+        return QFontMetrics(self._cell_font()).height() + 8
 
     @staticmethod
     def _shown(token: str) -> str:

@@ -6,14 +6,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFont, QFontDatabase
 from PySide6.QtWidgets import (
+    QApplication,
     QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
+    QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QSpinBox,
@@ -84,11 +86,27 @@ def counted(count: int, one: str, many: str) -> str:
     return (one if count == 1 else many).format(n=f"{count:,}")
 
 
-def fixed_font(like: QWidget, factor: float = 1.0) -> QFont:
-    """The fixed-pitch font in the size of a widget's own font."""
+def fixed_font(size: float) -> QFont:
+    """The platform's fixed-pitch font in this size, in points."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setPointSizeF(like.font().pointSizeF() * factor)
+    font.setPointSizeF(size)
     return font
+
+
+class FixedText(QPlainTextEdit):
+    """A plain text in the fixed-pitch font, as large as the application's own font, also when that changes."""
+
+    def __init__(self, name: str, spoken: str, *, read_only: bool = False) -> None:
+        super().__init__()
+        named(self, name, spoken)
+        self.setReadOnly(read_only)
+        self.setTabChangesFocus(True)
+        self.setFont(fixed_font(QApplication.font().pointSizeF()))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ApplicationFontChange:
+            self.setFont(fixed_font(QApplication.font().pointSizeF()))
 
 
 def vbox(*items: QWidget | QLayout | int, margin: int = 0, spacing: int = SPACE) -> QVBoxLayout:

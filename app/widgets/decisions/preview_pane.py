@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QScrollArea, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QScrollArea, QStackedWidget, QWidget
 
 from app.models.decisions_preview import PreviewFacts
 from app.theme import set_role
@@ -14,10 +14,10 @@ from app.widgets.decisions.charts import CanvasStrip
 from app.widgets.decisions.parts import (
     EmptyState,
     FieldMessage,
+    FixedText,
     bare_splitter,
     button,
     card,
-    fixed_font,
     hbox,
     label,
     named,
@@ -44,10 +44,7 @@ class PreviewPane(QWidget):
         self.method.addItem(self.tr("joint with the other questions"), True)
         self.read_button = button(self.tr("Read this row"), "preview_read", self._ask, role="primary")
         self.message = FieldMessage("preview_message")
-        self.prompt = named(QPlainTextEdit(), "preview_prompt", self.tr("The exact prompt"))
-        self.prompt.setReadOnly(True)
-        self.prompt.setTabChangesFocus(True)
-        self.prompt.setFont(fixed_font(self))
+        self.prompt = FixedText("preview_prompt", self.tr("The exact prompt"), read_only=True)
         set_role(self.prompt, "log")
         self.canvas = CanvasStrip("preview_canvas")
         self.answer = AnswerView("preview_answer")

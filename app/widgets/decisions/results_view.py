@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QHeaderView,
-    QPlainTextEdit,
     QScrollArea,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -18,18 +17,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.results import ANSWER_ROLE, SHARES, STATUS, TEXT, AnswerRow, ResultsModel
+from app.models.results import ANSWER_ROLE, SHARES, STATUS, AnswerRow, ResultsModel
 from app.theme import set_role, tokens_of
 from app.widgets.decisions.answer_view import STATUS_SIGNS, AnswerView
 from app.widgets.decisions.flow import FlowLayout
-from app.widgets.decisions.parts import bare_splitter, counted, hbox, icon_button, label, named, vbox
+from app.widgets.decisions.parts import FixedText, bare_splitter, counted, hbox, icon_button, label, named, vbox
 from engine.domain.question import Question
 from engine.domain.reading import STATUSES, Reading
 
-WIDTHS = (54, 96, 112, 84, 110, 96, 80)
-ROW_HEIGHT = 30
+WIDTHS = (8, 14, 16, 12, 16, 14, 12, 28)  # average characters of the font
+ROW_ROOM = 14  # pixels around the text of a row
 NARROW = 600  # pixels
-INPUT_WIDTH = 200
 
 
 class AnswerDelegate(QStyledItemDelegate):
@@ -72,7 +70,9 @@ class AnswerDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        box = QRectF(option.rect).adjusted(8, 11, -8, -11)
+        box = QRectF(option.rect).adjusted(8, 0, -8, 0)
+        box.setTop(box.center().y() - 4)
+        box.setHeight(8)
         best = max(range(len(answer.shares)), key=answer.shares.__getitem__)
         left = box.left()
         for place, share in enumerate(answer.shares):
@@ -103,14 +103,13 @@ class ResultsView(QWidget):
         self._count = label("", "muted")
         self.table = self._make_table(model)
         self.answer = AnswerView("results_answer")
-        self.input = named(QPlainTextEdit(), "results_input", self.tr("The row as the table has it"))
-        self.input.setReadOnly(True)
-        self.input.setTabChangesFocus(True)
+        self.input = FixedText("results_input", self.tr("The row as the table has it"), read_only=True)
         set_role(self.input, "log")
         self._list = QWidget()
         self._detail = QScrollArea()
         self._fill()
         self._build()
+        self._fit_to_font()
 
     def set_questions(self, ids: Sequence[str]) -> None:
         """Questions to filter by; the filter is taken off."""
@@ -146,6 +145,17 @@ class ResultsView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "table"):
+            self._fit_to_font()
+
+    def _fit_to_font(self) -> None:
+        metrics = self.table.fontMetrics()
+        self.table.verticalHeader().setDefaultSectionSize(metrics.height() + ROW_ROOM)
+        for column, characters in enumerate(WIDTHS):
+            self.table.setColumnWidth(column, characters * metrics.averageCharWidth())
 
     def _arrange(self) -> None:
         """On a narrow page the detail stands in the place of the table, until it is closed."""
@@ -190,13 +200,9 @@ class ResultsView(QWidget):
         table.verticalHeader().hide()
         # A fixed height: Qt never asks a million rows how tall they are.
         table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         header = table.horizontalHeader()
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        for column, width in enumerate(WIDTHS):
-            table.setColumnWidth(column, width)
-        table.setColumnWidth(TEXT, INPUT_WIDTH)
         header.setStretchLastSection(True)
         table.selectionModel().currentRowChanged.connect(lambda now, _old: self.answer_chosen.emit(now.row()))
         return table

@@ -13,10 +13,10 @@ from app.theme import set_role, tokens_of
 from app.widgets.decisions.flow import FlowLayout
 from app.widgets.decisions.parts import (
     FieldMessage,
+    FixedText,
     bare_splitter,
     button,
     clear_layout,
-    fixed_font,
     hbox,
     label,
     named,
@@ -60,9 +60,7 @@ class StateEditor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("state_editor")
-        self.template = named(QPlainTextEdit(), "state_template", self.tr("Row text: a template over the columns"))
-        self.template.setFont(fixed_font(self))
-        self.template.setTabChangesFocus(True)
+        self.template = FixedText("state_template", self.tr("Row text: a template over the columns"))
         self.template.setPlaceholderText(self.tr("Insert columns, and words around them: Subject: {{ subject }}"))
         self.template.textChanged.connect(lambda: self.edited.emit(self.template.toPlainText()))
         self.highlighter = TemplateHighlighter(self.template.document(), self.palette())
