@@ -40,7 +40,7 @@ class Mark:
         base_python: the program that it was made with.
         managed: that Python was fetched by uv.
         bytes: of its files, without compiled bytecode.
-        seconds: that the creation took, over all attempts since the last start.
+        seconds: that the last attempt took.
         versions: of what was imported when it was verified.
     """
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,14 @@ LOCK_NAME, FACTS_NAME = "engine.lock", "engine.json"
 _PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
 _HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}\b")
 _ID_DIGITS = 12  # hexadecimal; 48 bits tell the few locks of a user apart
+
+
+@dataclass(frozen=True, slots=True)
+class FileFact:
+    """What a file should be: ``sha256=...`` in the way of RECORD, and its bytes (None where a record is silent)."""
+
+    digest: str
+    size: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,7 @@ class EnvironmentSpec:
         glibc: the oldest that all wheels accept; None when not known.
         download_bytes: of all wheels; None when not known.
         unpacked_bytes: of all files of an environment; None when not known.
+        exceptions: files, relative to site-packages, whose wheels' records are wrong, and what they really are.
     """
 
     lock: Path
@@ -40,6 +49,7 @@ class EnvironmentSpec:
     glibc: tuple[int, int] | None = None
     download_bytes: int | None = None
     unpacked_bytes: int | None = None
+    exceptions: Mapping[str, FileFact] = field(default_factory=dict)
 
 
 def default_lock() -> Path:
@@ -72,6 +82,7 @@ def load_spec(lock: Path | None = None) -> EnvironmentSpec:
         glibc=(glibc[0], glibc[1]) if glibc else None,
         download_bytes=facts.get("download_bytes"),
         unpacked_bytes=facts.get("unpacked_bytes"),
+        exceptions={path: FileFact(*fact) for path, fact in facts.get("record_exceptions", {}).items()},
     )
 
 
