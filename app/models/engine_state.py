@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-EngineKind = Literal["embedded", "url"]
+EngineKind = Literal["embedded", "url", "vllm"]
 TOY_OWNER = "diffusion-desk-embedded"  # as the embedded engine's /v1/models says
 Phase = Literal["stopped", "starting", "ready", "stopping", "failed", "lost"]
 
@@ -17,7 +17,7 @@ class EngineState:
 
     Attributes:
         phase: ``failed``: it did not start; ``lost``: it was ready and answers no more.
-        kind: the embedded toy, or a server at an address that the user gave.
+        kind: the embedded toy, a server at an address that the user gave, or the vLLM of the setup.
         url: where it answers; empty while stopped.
         model, context, owner: its model id, its context length in tokens, and who it says owns it, once ready.
         pid: of the group's leader; None for a server that is not ours.

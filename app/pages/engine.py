@@ -60,8 +60,8 @@ class EnginePage(QWidget):
         self.start.setEnabled(not state.ready and not state.busy)
         self.stop.setEnabled(state.phase in ("ready", "starting"))
         self.restart.setEnabled(state.phase in ("ready", "failed", "lost"))
-        self._log_box.setVisible(state.kind == "embedded")
-        self._spare.setVisible(state.kind != "embedded")
+        self._log_box.setVisible(state.kind != "url")
+        self._spare.setVisible(state.kind == "url")
         self._refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -209,7 +209,8 @@ class EnginePage(QWidget):
             self._refreshing = False
 
     def _headline(self, state: EngineState) -> str:
-        name = self.tr("The embedded toy") if state.kind == "embedded" else self.tr("The server")
+        names = {"embedded": self.tr("The embedded toy"), "vllm": "vLLM", "url": self.tr("The server")}
+        name = names[state.kind]
         words = {
             "stopped": self.tr("{name} is stopped"),
             "starting": self.tr("{name} is starting …"),
@@ -228,6 +229,8 @@ class EnginePage(QWidget):
                 "A DiffusionGemma of a few million parameters that ships with the program and runs on the CPU. "
                 "It shows chat and decisions at work; its answers are a toy's."
             )
+        if state.kind == "vllm":
+            return self.tr("DiffusionGemma on this computer's cards, started by the plan of the Setup page.")
         return self.tr("A server at an address that you gave. The program talks to it and never starts or stops it.")
 
 

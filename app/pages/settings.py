@@ -85,7 +85,11 @@ class SettingsPage(QWidget):
 
     def _engine(self) -> QFrame:
         self.engine = ChoiceField(
-            (("embedded", self.tr("The embedded toy")), ("url", self.tr("A server at an address")))
+            (
+                ("embedded", self.tr("The embedded toy")),
+                ("vllm", self.tr("vLLM on this computer, as set up")),
+                ("url", self.tr("A server at an address")),
+            )
         )
         self.url = QLineEdit()
         self.url.setPlaceholderText("http://127.0.0.1:8000")

@@ -1,6 +1,6 @@
 """The engine's life as the window sees it: start, readiness, health, death, stop.
 
-Two kinds: the embedded toy, which we start and own, and a server at an address, which we only talk to.
+Three kinds: the embedded toy and vLLM, which we start and own, and a server at an address, which we only talk to.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import psutil
@@ -32,11 +33,17 @@ LOG_LINES = 400
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """Which engine to use. ``url`` and ``api_key`` count for kind ``url`` only."""
+    """Which engine to use.
+
+    Attributes:
+        url, api_key: for kind ``url``.
+        make: for kind ``vllm``: gives the engine, not started; may raise a UserError.
+    """
 
     kind: EngineKind = "embedded"
     url: str = ""
     api_key: str | None = None
+    make: Callable[[], SupervisedEngine] | None = None
 
 
 class EnginePresenter(QObject):
@@ -58,6 +65,7 @@ class EnginePresenter(QObject):
         self.live: LiveChannel | None = None
         self._api_key: str | None = None
         self._engine: SupervisedEngine | None = None
+        self._engine_kind: EngineKind = "embedded"
         self._busy = asyncio.Lock()
         self._starting: asyncio.Task[None] | None = None
         self._watchers: list[asyncio.Task[None]] = []
@@ -134,6 +142,13 @@ class EnginePresenter(QObject):
         await self.stop_now()
         await self.start_now()
 
+    async def replace_now(self, choice: EngineChoice) -> None:
+        """Stops what runs and starts another engine, anew even when the choice is the same (its plan may differ)."""
+        await self.stop_now()
+        self._engine = None
+        self.configure(choice)
+        await self.start_now()
+
     async def close_down(self) -> None:
         """The window leaves: stops the engine and ends every task."""
         self._closed = True
@@ -174,19 +189,29 @@ class EnginePresenter(QObject):
             self.client = EngineClient(choice.url, api_key=choice.api_key)
             state = EngineState("ready", "url", url=self.client.address, since=time.time())
         else:
-            if self.live is None:
-                channel = LiveChannel(paths.runtime_dir() / f"live-{os.getpid()}.sock")
-                self.live = await channel.__aenter__()
-            if self._engine is None:
-                self._engine = embedded_engine(live_socket=self.live.path)
-            self._set(replace(self.state, log=self._engine.log_path))
-            handle = await self._engine.start()
+            engine = await self._own_engine(choice)
+            self._set(replace(self.state, log=engine.log_path))
+            handle = await engine.start()
             self._api_key = handle.api_key
             self.client = EngineClient(handle.base_url, api_key=handle.api_key)
             state = EngineState(
-                "ready", "embedded", url=handle.base_url, pid=handle.pid, since=time.time(), log=handle.log_path
+                "ready", choice.kind, url=handle.base_url, pid=handle.pid, since=time.time(), log=handle.log_path
             )
         return await self._with_model(state)
+
+    async def _own_engine(self, choice: EngineChoice) -> SupervisedEngine:
+        """The engine of a choice; the one from before where the kind is the same."""
+        if self._engine is not None and self._engine_kind == choice.kind:
+            return self._engine
+        await self._forget_embedded()
+        if choice.kind == "vllm" and choice.make is not None:
+            self._engine = choice.make()
+        else:
+            channel = LiveChannel(paths.runtime_dir() / f"live-{os.getpid()}.sock")
+            self.live = await channel.__aenter__()
+            self._engine = embedded_engine(live_socket=self.live.path)
+        self._engine_kind = choice.kind
+        return self._engine
 
     async def _with_model(self, state: EngineState) -> EngineState:
         assert self.client is not None

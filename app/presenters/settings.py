@@ -25,6 +25,7 @@ class SettingsPresenter(QObject):
         super().__init__(parent)
         self._notifier = notifier
         self._api_key: str | None = None  # for this session only: a secret does not belong into a settings file
+        self.vllm = EngineChoice()  # what kind "vllm" stands for; the setup gives it
         try:
             self.value = load_settings(paths.settings_file(), notifier.warning)
         except EngineError as error:
@@ -42,6 +43,8 @@ class SettingsPresenter(QObject):
         """The engine that the settings name."""
         if self.value.engine == "url" and self.value.engine_url:
             return EngineChoice("url", self.value.engine_url, self._api_key)
+        if self.value.engine == "vllm":
+            return self.vllm
         return EngineChoice()
 
     def set_engine_choice(self, choice: EngineChoice) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from engine.domain.chat import CanvasCommitted, Failed, Message
 from engine.errors import EngineRefused, EngineUnreachable, UserError
 from engine.supervise import processes
-from engine.supervise.group import EngineGroup
+from engine.supervise.group import EngineGroup, StopOutcome
 from engine.supervise.lifecycle import LIVE_VARIABLE, EngineCommand, EngineHandle, SupervisedEngine
 from engine.supervise.state import EngineState
 
@@ -160,6 +160,10 @@ class VllmEngine(SupervisedEngine):
             UserError: it ended at its start, was not ready in time, serves another model, or fails its first requests.
         """
         return await super().start(timeout_s=timeout_s)
+
+    async def stop(self, *, grace_s: float = STOP_S) -> StopOutcome:
+        """As :meth:`SupervisedEngine.stop`, with the time that vLLM takes for running requests."""
+        return await super().stop(grace_s=grace_s)
 
     def _launch(self, listener: socket.socket) -> EngineHandle:
         """vLLM takes no open socket. The port was ours a moment ago; if somebody takes it now, vLLM's log says so."""

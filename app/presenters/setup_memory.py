@@ -1,0 +1,102 @@
+"""What the setup remembers over a restart of the program: one small JSON file, replaced in one step.
+
+Only what cannot be seen on the machine or the disk is kept: wishes, folders that the user named, the port, and which
+step was under way. Everything else is looked at again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.models.setup import StepName
+from engine import paths
+from engine.domain.plan import CheckpointKind, Profile, Wishes
+from engine.errors import UserError
+
+SCHEMA_VERSION = 1
+DEFAULT_PORT = 8042
+
+
+class Wished(BaseModel):
+    """The wishes of the plan step; None leaves a value to the planner."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    profile: Profile = "chat"
+    checkpoint: CheckpointKind | None = None
+    cards: tuple[str, ...] | None = None
+    context: int | None = None
+    utilisation: float | None = None
+    sequences: int | None = None
+    canvas: int | None = None
+    text_only: bool | None = None
+
+    def as_wishes(self) -> Wishes:
+        return Wishes(**self.model_dump())
+
+
+class Memory(BaseModel):
+    """The file.
+
+    Attributes:
+        step: that was shown last.
+        active: a step that was under way; it goes on at the next start.
+        planned: the plan was looked at and agreed to.
+        wheels: a folder of wheels for the engine's environment, instead of the network.
+        checkpoint_folder: where the checkpoint lies when not in the data folder; by kind.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    step: StepName = "detect"
+    active: StepName | None = None
+    planned: bool = False
+    wished: Wished = Wished()
+    port: Annotated[int, Field(ge=1024, le=65535)] = DEFAULT_PORT
+    wheels: str = ""
+    checkpoint_folder: dict[str, str] = Field(default_factory=dict)
+    launched: bool = False
+
+
+def memory_file() -> Path:
+    return paths.data_dir() / "setup.json"
+
+
+def load_memory(path: Path) -> Memory:
+    """What is remembered; a file that cannot be read is set aside, and the setup begins anew (it looks at the disk)."""
+    try:
+        return Memory.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return Memory()
+    except (OSError, ValidationError):
+        with suppress(OSError):
+            path.replace(path.with_name(f"{path.name}.damaged"))
+        return Memory()
+
+
+def save_memory(path: Path, memory: Memory) -> None:
+    """Replace the file in one step.
+
+    Raises:
+        UserError: it cannot be written; the old one stays.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            json.dump(memory.model_dump(mode="json"), file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise UserError(
+            "setup.unwritable", "cannot write {path}: {why}", path=path, why=error.strerror or str(error)
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)
