@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +13,8 @@ from engine.cli.deciding import DecideOptions, decide
 from engine.cli.engines import EMBEDDED, HELP
 from engine.cli.reporting import JsonReporter, TerminalReporter
 from engine.supervise.lifecycle import KEY_VARIABLE
+
+NICENESS = 5
 
 
 class _Draws(click.ParamType[Literal["auto"] | int]):
@@ -94,6 +97,8 @@ def command(
         resume=resume,
         worker=worker,
     )
+    if worker:
+        os.nice(NICENESS)  # a run can wait, the window that watches it cannot
     reporter = JsonReporter() if as_json or worker else TerminalReporter()
     try:
         return asyncio.run(decide(options, reporter))

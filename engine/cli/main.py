@@ -23,17 +23,19 @@ OK, BUG, BAD_INPUT, UNFINISHED, INTERRUPTED = 0, 1, 2, 3, 130
 
 _STUCK = frozenset({"run.stuck", "engine.died_at_start", "engine.start_timeout", "engine.died"})
 
-# Loaded one by one: `runs` shall not wait for aiohttp, nor `doctor` for jinja2.
+# Each is a module of this package, loaded when it is asked for: `runs` shall not wait for aiohttp, nor `doctor` for
+# jinja2, and `--help` needs none of them.
 _COMMANDS = {
-    "serve": "engine.cli.serve",
-    "chat": "engine.cli.chat",
-    "decide": "engine.cli.decide",
-    "runs": "engine.cli.runs",
-    "export": "engine.cli.export",
-    "download": "engine.cli.download",
-    "doctor": "engine.cli.doctor",
-    "plan": "engine.cli.plan",
-    "bench": "engine.cli.bench",
+    "serve": "Serve an engine over HTTP; with a URL, say what answers there.",
+    "chat": "Answer a text, canvas by canvas.",
+    "decide": "Read the questions of a form about every row of a table.",
+    "runs": "List the stored runs, newest first.",
+    "export": "Write the answers of a run to a CSV.",
+    "download": "Fetch or check a checkpoint.",
+    "doctor": "Look at this machine and this installation.",
+    "plan": "Plan how vLLM is to be started on a machine.",
+    "engine-env": "Make, verify, repair or remove the environment that vLLM runs in.",
+    "bench": "Measure one thing and compare it with its target.",
 }
 
 
@@ -44,12 +46,15 @@ class _LazyGroup(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        module = _COMMANDS.get(cmd_name)
-        if module is None:
+        if cmd_name not in _COMMANDS:
             return None
-        command = importlib.import_module(module).command
+        command = importlib.import_module(f"engine.cli.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

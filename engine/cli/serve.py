@@ -18,6 +18,9 @@ from engine.errors import InputError
 from engine.supervise.lifecycle import KEY_VARIABLE
 from engine.supervise.ports import bind_port
 
+# An engine on the CPU takes all of it; whoever started it (a window, a run) is to stay quick.
+NICENESS = 5
+
 
 @click.command("serve")
 @click.option("--engine", "choice", default=EMBEDDED, show_default=True, help=HELP)
@@ -32,6 +35,8 @@ def command(choice: str, host: str, port: int, api_key: str | None, fd: int | No
         asyncio.run(_look(choice, api_key))
         return
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    if fd is not None:
+        os.nice(NICENESS)
     with _inherited(fd) if fd is not None else bind_port(host, port) as listener:
         shown = fd is None
         key = api_key or secrets.token_urlsafe(32)
