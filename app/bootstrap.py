@@ -32,21 +32,26 @@ DESKTOP_FILE = "diffusion-desk"  # must equal the .desktop file's name, or Wayla
 BENCH_VARIABLE = "DIFFUSION_DESK_BENCH"
 LOG_BYTES = 1_000_000
 CRASH_LOG = "crash.log"
+BAD_FOLDER = 2
+NO_FOLDER = """\
+error: cannot use {path}: {why}
+  set DIFFUSION_DESK_HOME to a folder that can be written
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Opens the window and runs until it is closed; the exit status."""
-    arguments = list(sys.argv if argv is None else argv)
-    app = _application(arguments)
-    instance = SingleInstance(paths.runtime_dir())
-    if not instance.acquire():
-        if instance.raise_other():
-            return 0
-        sys.stderr.write("another Diffusion Desk holds the data folder and does not answer; end it first\n")
-        return 1
-    crash = _kept_crash()
-    crash_log = _start_logs()
-    ui_state = UiState(QSettings(str(paths.data_dir() / "window.ini"), QSettings.Format.IniFormat))
+    app = _application(list(sys.argv if argv is None else argv))
+    try:
+        instance = SingleInstance(paths.runtime_dir())
+        if not instance.acquire():
+            return _hand_over(instance)
+        crash = _kept_crash()
+        crash_log = _start_logs()
+        ui_state = UiState(QSettings(str(paths.data_dir() / "window.ini"), QSettings.Format.IniFormat))
+    except OSError as error:
+        sys.stderr.write(NO_FOLDER.format(path=error.filename, why=error.strerror))
+        return BAD_FOLDER
     apply_theme(app, ui_state.theme, ui_state.font_scale)
     notifier = NotificationSink()
     desk = Desk(app, ui_state, notifier)
@@ -65,6 +70,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         instance.release()
         faulthandler.disable()
         crash_log.close()
+
+
+def _hand_over(instance: SingleInstance) -> int:
+    """A window is there already: it comes to the front, and we leave."""
+    if instance.raise_other():
+        return 0
+    sys.stderr.write("error: another Diffusion Desk holds the data folder and does not answer; end it first\n")
+    return 1
 
 
 def _application(arguments: list[str]) -> QApplication:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 from PySide6.QtCore import QLockFile, QObject, Signal
@@ -25,8 +27,14 @@ class SingleInstance(QObject):
         self._server: QLocalServer | None = None
 
     def acquire(self) -> bool:
-        """Whether we are the first; if so, we listen for later starts."""
+        """Whether we are the first; if so, we listen for later starts.
+
+        Raises:
+            PermissionError: the folder cannot be written.
+        """
         if not self._lock.tryLock(0):
+            if self._lock.error() == QLockFile.LockError.PermissionError:
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), self._lock.fileName())
             return False
         QLocalServer.removeServer(self._address)
         server = QLocalServer(self)

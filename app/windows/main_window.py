@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSettings, Qt, Signal
+from PySide6.QtCore import QEvent, QSettings, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -148,7 +148,7 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         size = self._state_file.value("window/size")
-        self.resize(size) if size is not None else self.resize(*DEFAULT_SIZE)
+        self.resize(size if isinstance(size, QSize) else QSize(*DEFAULT_SIZE))
         if self._state_file.value("window/maximized", False, type=bool):
             self.setWindowState(self.windowState() | Qt.WindowState.WindowMaximized)
         page = str(self._state_file.value("window/page", "chat"))

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 from desk_driver import WAIT_S, close, expect, living_children, load, make_desk, until, within
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QSettings, QSize, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -38,7 +38,8 @@ from app.pages.decisions import DecisionsPage
 from app.single_instance import SingleInstance
 from app.theme import apply_theme
 from app.windows.desk import Desk
-from app.windows.main_window import PAGES, MainWindow
+from app.windows.main_window import DEFAULT_SIZE, PAGES, MainWindow
+from app.windows.ui_state import UiState
 from engine.batch.form import load_form
 from engine.paths import resources_dir, runs_dir
 from engine.store.runs import list_runs
@@ -207,6 +208,36 @@ async def test_no_end_of_the_window_leaves_an_engine(root: Path, desk_home: Path
     code = await asyncio.wait_for(window.wait(), WAIT_S)
     await until(lambda: not engine.is_running() or engine.status() == psutil.STATUS_ZOMBIE)
     assert code == (-signal.SIGKILL if number is signal.SIGKILL else 0)
+
+
+def test_a_data_folder_that_cannot_be_used_is_named(root: Path, tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    done = subprocess.run(
+        [sys.executable, "-m", "app"],
+        cwd=root,
+        env={**os.environ, "DIFFUSION_DESK_HOME": str(taken)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert str(taken) in done.stderr
+    assert "DIFFUSION_DESK_HOME" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_spoiled_window_file_does_no_harm(qapp: QApplication, qtbot: QtBot, desk_home: Path) -> None:
+    path = desk_home / "window.ini"
+    path.write_text("[window]\nsize=rubbish\npage=nowhere\nmaximized=x\n[look]\ntheme=pink\nfont_scale=big\n")
+    file = QSettings(str(path), QSettings.Format.IniFormat)
+    window = MainWindow(file)
+    qtbot.addWidget(window)
+    assert window.current_page == "chat"
+    assert window.size() == QSize(*DEFAULT_SIZE)
+    state = UiState(file)
+    assert (state.theme, state.font_scale) == ("system", 1.0)
 
 
 def test_before_the_first_paint_only_qt_is_imported(root: Path) -> None:
