@@ -133,7 +133,9 @@ class CanvasStrip(QWidget):
         return cells
 
     def _cell_font(self) -> QFont:
-        return fixed_font(self.font().pointSizeF() * 0.9)
+        font = fixed_font()
+        font.setPointSizeF(self.font().pointSizeF() * 0.9)
+        return font
 
     def _height(self) -> int:
         return QFontMetrics(self._cell_font()).height() + 8

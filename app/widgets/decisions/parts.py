@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QFontDatabase
 from PySide6.QtWidgets import (
-    QApplication,
     QBoxLayout,
     QFrame,
     QHBoxLayout,
@@ -48,7 +47,7 @@ def label(text: str, role: str = "", *, wrap: bool = False) -> QLabel:
     if role:
         set_role(made, role)
     if role == "mono":
-        made.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        made.setFont(fixed_font())
     return made
 
 
@@ -86,27 +85,22 @@ def counted(count: int, one: str, many: str) -> str:
     return (one if count == 1 else many).format(n=f"{count:,}")
 
 
-def fixed_font(size: float) -> QFont:
-    """The platform's fixed-pitch font in this size, in points."""
-    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setPointSizeF(size)
+def fixed_font() -> QFont:
+    """The platform's fixed-pitch font; its size is left open, so that it follows the application's."""
+    font = QFont()
+    font.setFamilies(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families())
     return font
 
 
 class FixedText(QPlainTextEdit):
-    """A plain text in the fixed-pitch font, as large as the application's own font, also when that changes."""
+    """A plain text in the fixed-pitch font."""
 
     def __init__(self, name: str, spoken: str, *, read_only: bool = False) -> None:
         super().__init__()
         named(self, name, spoken)
         self.setReadOnly(read_only)
         self.setTabChangesFocus(True)
-        self.setFont(fixed_font(QApplication.font().pointSizeF()))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.ApplicationFontChange:
-            self.setFont(fixed_font(QApplication.font().pointSizeF()))
+        self.setFont(fixed_font())
 
 
 def vbox(*items: QWidget | QLayout | int, margin: int = 0, spacing: int = SPACE) -> QVBoxLayout:

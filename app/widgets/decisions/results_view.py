@@ -25,7 +25,7 @@ from app.widgets.decisions.parts import FixedText, bare_splitter, counted, hbox,
 from engine.domain.question import Question
 from engine.domain.reading import STATUSES, Reading
 
-WIDTHS = (8, 14, 16, 12, 16, 14, 12, 28)  # average characters of the font
+WIDTHS = (9, 16, 17, 14, 17, 16, 13, 30)  # average characters of the font
 ROW_ROOM = 14  # pixels around the text of a row
 NARROW = 600  # pixels
 
@@ -152,7 +152,7 @@ class ResultsView(QWidget):
             self._fit_to_font()
 
     def _fit_to_font(self) -> None:
-        metrics = self.table.fontMetrics()
+        metrics = self.fontMetrics()  # the table has the same font, but learns of a change later
         self.table.verticalHeader().setDefaultSectionSize(metrics.height() + ROW_ROOM)
         for column, characters in enumerate(WIDTHS):
             self.table.setColumnWidth(column, characters * metrics.averageCharWidth())
