@@ -160,11 +160,56 @@ class DownloadCancelled(_Event):
     total_bytes: int
 
 
+class EnvironmentProgress(_Event):
+    """How far the making or the repair of the engine's environment is; fields as of ``engine.runtime.progress``."""
+
+    event: Literal["environment_progress"] = "environment_progress"
+    phase: str
+    packages_done: int = 0
+    packages: int = 0
+    bytes_done: int = 0
+    bytes_total: int | None = None
+    rate: float = 0.0
+    eta_s: float | None = None
+
+
+class EnvironmentReady(_Event):
+    """The environment is complete."""
+
+    event: Literal["environment_ready"] = "environment_ready"
+    folder: str
+    interpreter: str
+
+
+class EnvironmentCancelled(_Event):
+    """It was stopped; what is there stays, and the same command goes on."""
+
+    event: Literal["environment_cancelled"] = "environment_cancelled"
+
+
+EnvironmentEvent = EnvironmentProgress | EnvironmentReady | EnvironmentCancelled
 DownloadEvent = DownloadStarted | DownloadProgress | DownloadFinished | DownloadCancelled
 WorkerEvent = (
-    RunStarted | RunProgress | RunPaused | RunResumed | Note | RunFinished | RunCancelled | RunFailed | DownloadEvent
+    RunStarted
+    | RunProgress
+    | RunPaused
+    | RunResumed
+    | Note
+    | RunFinished
+    | RunCancelled
+    | RunFailed
+    | DownloadEvent
+    | EnvironmentEvent
 )
-LAST_WORDS = (RunFinished, RunCancelled, RunFailed, DownloadFinished, DownloadCancelled)
+LAST_WORDS = (
+    RunFinished,
+    RunCancelled,
+    RunFailed,
+    DownloadFinished,
+    DownloadCancelled,
+    EnvironmentReady,
+    EnvironmentCancelled,
+)
 Command = Literal["pause", "resume", "cancel"]
 
 _EVENTS: TypeAdapter[WorkerEvent] = TypeAdapter(Annotated[WorkerEvent, Field(discriminator="event")])
