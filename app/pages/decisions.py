@@ -18,7 +18,7 @@ from app.presenters.decisions import DecisionsPresenter, EngineHandle
 from app.presenters.run import RunPresenter
 from app.presenters.run_results import ResultsPresenter
 from app.theme import set_role
-from app.widgets.decisions.parts import FieldMessage, button, hbox, label, named, vbox
+from app.widgets.decisions.parts import FieldMessage, button, form_field, hbox, label, named, vbox
 from app.widgets.decisions.preview_pane import PreviewPane
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class DecisionsPage(QWidget):
         self.table_part = TablePart(self.presenter)
         self.preview = PreviewPane()
         self.runs_part = RunsPart(self.runs, self.results, notifier)
-        self.name_edit = named(QLineEdit(), "form_name", self.tr("Name of the form"))
+        self.name_edit = form_field(named(QLineEdit(), "form_name", self.tr("Name of the form")))
         self._origin = label("", "muted")
         self._message = FieldMessage("form_message")
         self.tabs = named(QTabWidget(), "decision_steps")

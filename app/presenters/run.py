@@ -193,8 +193,10 @@ class RunPresenter(QObject):
         if not self._engine.url:
             raise UserError("engine.none", "no engine is running", remedy="start it on the Engine page")
         out = _scratch_csv()
+        # Raw: the scratch file is removed at once, so nothing is to be said about what was guarded in it.
+        to = ["--out", str(out), "--raw", "--engine", self._engine.url, "--concurrency", str(concurrency)]
         worker = await Worker.spawn(
-            ["decide", *arguments, "--out", str(out), "--engine", self._engine.url, "--concurrency", str(concurrency)],
+            ["decide", *arguments, *to],
             log_path=paths.logs_dir() / "worker.log",
             # In the environment, never on the command line, which everybody on the machine can read.
             env={KEY_VARIABLE: self._engine.api_key or ""},
@@ -234,7 +236,7 @@ class RunPresenter(QObject):
             case RunResumed():
                 self._set(replace(self.status, phase="running", reason=""))
                 self.refresh()
-            case Note():
+            case Note() if "--" not in event.text:  # advice on options is for the command line
                 self.noted.emit(event.text)
             case RunFinished() | RunCancelled() | RunFailed():
                 self._on_end(event)

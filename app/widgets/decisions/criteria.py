@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
-from app.widgets.decisions.parts import FieldMessage, button, hbox, icon_button, label, named, vbox
+from app.widgets.decisions.parts import FieldMessage, button, form_field, hbox, icon_button, label, named, vbox
 from engine.domain.question import MAX_LEVELS, MAX_OPTIONS, MIN_LEVELS, MIN_OPTIONS, Option
 
 
@@ -29,8 +29,8 @@ class NoulCriteria(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.yes = named(QLineEdit(), "criteria_yes", self.tr("Yes means"))
-        self.no = named(QLineEdit(), "criteria_no", self.tr("No means"))
+        self.yes = form_field(named(QLineEdit(), "criteria_yes", self.tr("Yes means")))
+        self.no = form_field(named(QLineEdit(), "criteria_no", self.tr("No means")))
         self.yes.setPlaceholderText(self.tr("Optional: when the answer is yes"))
         self.no.setPlaceholderText(self.tr("Optional: when the answer is no"))
         rows = []
@@ -154,11 +154,11 @@ class _Row(QWidget):
         base = f"{texts.name}_{place}"
         tag = label(mark, "mono")
         tag.setFixedWidth(18)
-        self.name = named(QLineEdit(), f"{base}_name", f"{texts.name_hint} {mark}")
+        self.name = form_field(named(QLineEdit(), f"{base}_name", f"{texts.name_hint} {mark}"))
         self.name.setPlaceholderText(texts.name_hint)
         self.name.textEdited.connect(lambda _text: self.edited.emit("name"))
         tag.setBuddy(self.name)
-        self.note = named(QLineEdit(), f"{base}_note", f"{texts.note_hint} {mark}")
+        self.note = form_field(named(QLineEdit(), f"{base}_note", f"{texts.note_hint} {mark}"))
         self.note.setPlaceholderText(texts.note_hint)
         self.note.textEdited.connect(lambda _text: self.edited.emit("note"))
         self.note.setVisible(described)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFont, QFontDatabase
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QFont, QFontDatabase, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -101,6 +101,24 @@ class FixedText(QPlainTextEdit):
         self.setReadOnly(read_only)
         self.setTabChangesFocus(True)
         self.setFont(fixed_font())
+
+
+class _LeaveUndo(QObject):
+    """Lets undo and redo pass a text field, whose own history would else shadow the form's."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            keys = QKeySequence.StandardKey
+            if event.matches(keys.Undo) or event.matches(keys.Redo):
+                event.ignore()
+                return True
+        return super().eventFilter(watched, event)
+
+
+def form_field[W: QWidget](widget: W) -> W:
+    """Mark a text field as part of the form: Ctrl+Z in it takes back the form's last edit."""
+    widget.installEventFilter(_LeaveUndo(widget))
+    return widget
 
 
 def vbox(*items: QWidget | QLayout | int, margin: int = 0, spacing: int = SPACE) -> QVBoxLayout:

@@ -84,7 +84,8 @@ class PreviewPane(QWidget):
     def show_preview(self, facts: PreviewFacts) -> None:
         self.message.say("")
         self._stack.setCurrentIndex(1)
-        self.prompt.setPlainText(facts.prompt)
+        unseen = self.tr("The server words the prompt and the canvas itself on the native wire.")
+        self.prompt.setPlainText(facts.prompt or unseen)
         self.canvas.show_canvas(facts.canvas, facts.slot)
         self.answer.show_answer(facts.question, facts.reading, facts.seconds)
 

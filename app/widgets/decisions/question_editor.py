@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from app.models.decisions_check import Problem
 from app.models.decisions_document import converted
 from app.widgets.decisions.criteria import NoulCriteria, levels_editor, options_editor, set_text
-from app.widgets.decisions.parts import Field, FieldMessage, hbox, label, named, vbox
+from app.widgets.decisions.parts import Field, FieldMessage, form_field, hbox, label, named, vbox
 from engine.domain.question import Choice, Noul, Option, Question, QuestionType, Score
 
 KINDS: tuple[QuestionType, ...] = ("noul", "choice", "score")
@@ -45,7 +45,7 @@ class ColumnBox(QComboBox):
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         edit = self.lineEdit()
         if edit is not None:
-            named(edit, f"{name}.edit", spoken)
+            form_field(named(edit, f"{name}.edit", spoken))
             edit.setPlaceholderText(self.tr("none"))
             edit.textEdited.connect(self.column_edited)
         self.textActivated.connect(self.column_edited)
@@ -79,7 +79,7 @@ class QuestionEditor(QScrollArea):
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self._question: Question | None = None
         tip = self.tr("Names the columns of the export; the model never sees it")
-        self.id_edit = named(QLineEdit(), "question_id", tip=tip)
+        self.id_edit = form_field(named(QLineEdit(), "question_id", tip=tip))
         self.id_edit.textEdited.connect(lambda text: self._change("id", id=text))
         self.instructions = self._make_instructions()
         self.noul = NoulCriteria()
@@ -136,7 +136,7 @@ class QuestionEditor(QScrollArea):
 
     # ---- building
     def _make_instructions(self) -> QPlainTextEdit:
-        edit = named(QPlainTextEdit(), "question_instructions")
+        edit = form_field(named(QPlainTextEdit(), "question_instructions"))
         edit.setPlaceholderText(self.tr("Ask one thing, for instance: Does the customer ask for money back?"))
         edit.setTabChangesFocus(True)
         edit.setFixedHeight(QFontMetrics(edit.font()).lineSpacing() * 4 + 18)

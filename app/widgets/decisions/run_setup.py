@@ -12,7 +12,7 @@ from app.widgets.decisions.parts import FieldMessage, button, label, named, numb
 from engine.domain.reading import Method
 
 DRAWS = ("auto", "1", "2", "4", "8", "16", "32")
-CONCURRENCY = 8  # rows under way at once; the CLI's own default
+CONCURRENCY = 32  # rows under way at once, as the command line has it
 MAX_CONCURRENCY = 512
 
 

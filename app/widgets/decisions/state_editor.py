@@ -17,6 +17,7 @@ from app.widgets.decisions.parts import (
     bare_splitter,
     button,
     clear_layout,
+    form_field,
     hbox,
     label,
     named,
@@ -60,7 +61,7 @@ class StateEditor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("state_editor")
-        self.template = FixedText("state_template", self.tr("Row text: a template over the columns"))
+        self.template = form_field(FixedText("state_template", self.tr("Row text: a template over the columns")))
         self.template.setPlaceholderText(self.tr("Insert columns, and words around them: Subject: {{ subject }}"))
         self.template.textChanged.connect(lambda: self.edited.emit(self.template.toPlainText()))
         self.highlighter = TemplateHighlighter(self.template.document(), self.palette())

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
     QLabel,
+    QLineEdit,
     QListView,
     QMessageBox,
     QPlainTextEdit,
@@ -82,6 +83,23 @@ async def test_questions_are_ordered_copied_and_deleted_from_the_keyboard(place:
     QTest.keyClick(view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert ids(place) == ["team", "refund", "refund_copy", "urgency"]
+
+
+@leaving
+async def test_undo_in_a_field_takes_back_the_forms_last_edit(place: Place) -> None:
+    await place.open_example("tickets")
+    before = place.page.presenter.document.form
+    place.type_into("question_instructions", "Something else?")
+    place.type_into("question_id", "other")
+    field = place.find(QLineEdit, "question_id")
+    field.setFocus()
+    QTest.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert ids(place)[0] == "refund"
+    assert field.text() == "refund"
+    QTest.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert place.page.presenter.document.form == before
+    QTest.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert place.page.presenter.document.form.questions[0].instructions == "Something else?"
 
 
 @leaving
