@@ -22,7 +22,7 @@ from engine.checkpoints.journal import Boot, Journal, boot_id
 from engine.checkpoints.links import link_into
 from engine.checkpoints.lock import locked
 from engine.checkpoints.manifest import NO_COMMIT, Folder, Manifest, RemoteFile
-from engine.checkpoints.part import PartFile, free_bytes, gigabytes, hash_file, mark
+from engine.checkpoints.part import PartFile, free_bytes, gigabytes, hash_file, mark, refuse_disk
 from engine.checkpoints.patience import Patience
 from engine.checkpoints.progress import TICK_S, DownloadProgress, Listener, Steering, Tally
 from engine.checkpoints.steer import Cancelled, alone, steered
@@ -72,8 +72,13 @@ async def download(
             at work in the folder. What is there stays, always.
     """
     parse_endpoint(source.endpoint)
-    with locked(Folder(folder).lock):
-        return await _Download(entry, Folder(folder), source, steering, listener).run()
+    at = Folder(folder)
+    work = _Download(entry, at, source, steering, listener)
+    try:
+        with locked(at.lock):
+            return await work.run()
+    except OSError as error:
+        refuse_disk(error, folder, work.missing_bytes)
 
 
 class _Download:
@@ -84,6 +89,10 @@ class _Download:
         self._steering, self._listener = steering, listener
         self._tally = Tally({})
         self._commit = ""
+
+    @property
+    def missing_bytes(self) -> int:
+        return self._tally.missing_bytes()
 
     async def run(self) -> DownloadResult:
         try:
@@ -202,7 +211,11 @@ class _Download:
         if self._tally.is_done(file.path):
             return
         path, hasher = self._folder.final(file), file.hasher()
-        await hash_file(path, hasher, file.size, self._tally.was_checked)
+        try:
+            await hash_file(path, hasher, file.size, self._tally.was_checked)
+        except OSError as error:  # a bad block, or somebody else's file: a new one takes its place
+            self._listener.note(f"{file.path} cannot be read ({error.strerror}) and is fetched anew")
+            return
         if hasher.hexdigest() == file.tag:
             journal.append(mark(file, path))
             self._tally.finished(file.path)
@@ -213,7 +226,11 @@ class _Download:
         blob = cached_blob(cache, self._entry.repo, file)
         if blob is None:
             return False
-        how = link_into(blob, self._folder.final(file))
+        try:
+            how = link_into(blob, self._folder.final(file))
+        except OSError as error:
+            self._listener.note(f"{file.path} is in the hub cache and cannot be taken from there: {error.strerror}")
+            return False
         self._listener.note(f"{file.path} is in the hub cache: taken from there ({how} link)")
         return True
 

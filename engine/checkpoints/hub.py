@@ -198,10 +198,16 @@ def _remote(path: str, size: int, tag: str) -> RemoteFile:
 
 def _offset(answer: Answer, file: RemoteFile, asked: int) -> int:
     """Where the body begins. Raises for a body that cannot be this file's."""
-    kind = answer.headers.get("Content-Type", "")
     length = answer.headers.get("Content-Length")
-    encoding = answer.headers.get("Content-Encoding", "identity")
-    if kind.startswith("text/html") or encoding != "identity":
+    if answer.headers.get("Content-Encoding", "identity") != "identity":
+        raise UserError(
+            "hub.encoded",
+            "{url} packs {file} although it was asked not to",
+            remedy="try another mirror",
+            url=answer.address,
+            file=file.path,
+        )
+    if answer.headers.get("Content-Type", "").startswith("text/html"):
         raise UserError(
             "hub.web_page",
             "{url} answered with a web page instead of {file}",

@@ -118,7 +118,7 @@ class PartFile:
                 self._sync()
         except OSError as error:
             self.close()  # what was written of it is not hashed
-            _refuse(error, self._folder.root, self.file.size - self.length)
+            refuse_disk(error, self._folder.root, self.file.size - self.length)
 
     def restart(self) -> None:
         """Drops everything."""
@@ -139,7 +139,7 @@ class PartFile:
             sync_folder(final.parent)
             self._journal.append(mark(self.file, final))
         except OSError as error:
-            _refuse(error, self._folder.root, 0)
+            refuse_disk(error, self._folder.root, 0)
         finally:
             self.close()
 
@@ -173,16 +173,25 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def _refuse(error: OSError, folder: Path, missing: int) -> NoReturn:
+def refuse_disk(error: OSError, folder: Path, missing: int) -> NoReturn:
+    """Raises the UserError for a disk that fails or is full.
+
+    Args:
+        missing: bytes that still were to come.
+    """
     if error.errno in _FULL:
         raise UserError(
             "download.disk_full",
-            "the disk of {folder} is full: {free} are free, this file alone still needs {missing}",
+            "the disk of {folder} is full: {free} are free, {missing} are still to come",
             remedy="make room; everything fetched so far is kept, and the same command goes on",
             folder=folder,
             free=gigabytes(free_bytes(folder)),
             missing=gigabytes(missing),
         ) from error
     raise UserError(
-        "download.disk", "{folder} cannot be written: {why}", folder=folder, why=error.strerror or str(error)
+        "download.disk",
+        "{path} cannot be used: {why}",
+        remedy="give another folder with --to; everything fetched so far is kept",
+        path=error.filename or folder,
+        why=error.strerror or str(error),
     ) from error

@@ -65,7 +65,7 @@ async def test_full_in_the_middle_keeps_what_is_there(hub: HubProcess, small_dis
     heard = Fills()
     heard.disk = small_disk
     hub.settings(rate=1 * MB)
-    with pytest.raises(UserError, match=r"is full: .* are free, this file alone still needs") as caught:
+    with pytest.raises(UserError, match=r"is full: .* are free, .* are still to come") as caught:
         await download(ENTRY, small_disk / "model", source(hub), heard.control, heard)
     assert caught.value.code == "download.disk_full"
     (small_disk / "filler").unlink()
@@ -89,3 +89,13 @@ def test_a_file_size_limit_is_a_full_disk(hub: HubProcess, tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     assert same_files(tmp_path / "model", hub.repo)
     assert json.loads(done.stdout.splitlines()[-1])["fetched_bytes"] < 4 * MB, "the first megabyte of each was kept"
+
+
+def test_a_folder_that_cannot_be_written_is_named(hub: HubProcess, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    arguments = cli("--endpoint", hub.url, "--to", str(tmp_path / "file" / "model"), "--json")
+    done = subprocess.run(arguments, capture_output=True, check=False)
+    assert done.returncode == 2
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert last["code"] == "download.disk"
+    assert str(tmp_path / "file") in last["message"]
