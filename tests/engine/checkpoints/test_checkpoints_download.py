@@ -21,10 +21,12 @@ from hub_helpers import (
 )
 
 from engine.checkpoints.download import DownloadResult, download
+from engine.checkpoints.journal import boot_id
 from engine.checkpoints.lock import locked
 from engine.checkpoints.manifest import Folder
 from engine.checkpoints.patience import Patience
 from engine.checkpoints.progress import DownloadProgress
+from engine.checkpoints.status import status
 from engine.checkpoints.transport import BUFFER_BYTES
 from engine.errors import InputError, UserError
 
@@ -239,6 +241,54 @@ async def test_cancel_keeps_what_is_there(hub: HubProcess, tmp_path: Path) -> No
     after = await fetch(hub, tmp_path / "model")
     assert after.progress.fetched_bytes == after.progress.total_bytes - there
     assert same_files(tmp_path / "model", hub.repo)
+
+
+async def test_after_a_power_cut_only_synced_bytes_are_believed(hub: HubProcess, tmp_path: Path) -> None:
+    hub.settings(rate=2 * MB)
+    heard, at = Pauses(), Folder(tmp_path / "model")
+    heard.cancel_at = MB // 2
+    cut = await fetch(hub, at.root, heard)
+    assert cut.progress.done_bytes > 0
+    for part in at.parts.iterdir():
+        part.write_bytes(bytes(part.stat().st_size))  # the length had reached the disk, the bytes had not
+    at.journal.write_text(at.journal.read_text().replace(boot_id(), "the boot before"))
+    hub.settings(rate=None)
+    heard = Heard()
+    await fetch(hub, at.root, heard)
+    assert same_files(at.root, hub.repo)
+    assert not any("wrong bytes" in note for note in heard.notes)
+
+
+async def test_killed_between_rename_and_note(hub: HubProcess, tmp_path: Path) -> None:
+    at = Folder(tmp_path / "model")
+    await fetch(hub, at.root)
+    at.journal.unlink()
+    served = hub.served()
+    again = await fetch(hub, at.root)
+    assert again.progress.checked_bytes == again.progress.total_bytes
+    assert hub.served() == served
+
+
+async def test_status_at_a_glance(hub: HubProcess, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    assert status(folder).state == "absent"
+    hub.settings(rate=2 * MB)
+    heard = Pauses()
+    heard.cancel_at = MB // 2
+    cut = await fetch(hub, folder, heard)
+    seen = status(folder)
+    assert (seen.state, seen.done_bytes, seen.total_bytes) == (
+        "partial",
+        cut.progress.done_bytes,
+        cut.progress.total_bytes,
+    )
+    hub.settings(rate=None)
+    await fetch(hub, folder)
+    assert (status(folder).state, status(folder).proven, status(folder).commit) == ("complete", True, COMMIT)
+    os.utime(folder / BIG)
+    assert status(folder).state == "unchecked"
+    (folder / BIG).write_bytes(b"?")
+    assert (status(folder).state, status(folder).proven) == ("partial", False)
 
 
 async def test_cancelled_before_it_began(hub: HubProcess, tmp_path: Path) -> None:
