@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 import psutil
@@ -37,13 +37,13 @@ class EngineChoice:
 
     Attributes:
         url, api_key: for kind ``url``.
-        make: for kind ``vllm``: gives the engine, not started; may raise a UserError.
+        make: for kind ``vllm``: gives the engine, not started; may look at the machine first, and raise a UserError.
     """
 
     kind: EngineKind = "embedded"
     url: str = ""
     api_key: str | None = None
-    make: Callable[[], SupervisedEngine] | None = None
+    make: Callable[[], Awaitable[SupervisedEngine]] | None = None
 
 
 class EnginePresenter(QObject):
@@ -205,7 +205,7 @@ class EnginePresenter(QObject):
             return self._engine
         await self._forget_embedded()
         if choice.kind == "vllm" and choice.make is not None:
-            self._engine = choice.make()
+            self._engine = await choice.make()
         else:
             channel = LiveChannel(paths.runtime_dir() / f"live-{os.getpid()}.sock")
             self.live = await channel.__aenter__()

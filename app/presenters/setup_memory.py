@@ -19,7 +19,6 @@ from engine import paths
 from engine.domain.plan import CheckpointKind, Profile, Wishes
 from engine.errors import UserError
 
-SCHEMA_VERSION = 1
 DEFAULT_PORT = 8042
 
 
@@ -54,7 +53,7 @@ class Memory(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1] = 1
     step: StepName = "detect"
     active: StepName | None = None
     planned: bool = False

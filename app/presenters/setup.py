@@ -1,0 +1,404 @@
+"""The setup from an unknown machine to a running engine, step by step; every step can be done again.
+
+What can be seen on the machine or the disk is looked at, never remembered. What was under way when the window died goes
+on at its next start: downloads and the environment from what is on disk, a launch from its beginning.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.models.setup import STEPS, Step, StepName
+from app.presenters import setup_words as words
+from app.presenters.engine import EngineChoice, EnginePresenter
+from app.presenters.setup_launch import Launch, command_line, first_questions, gather_facts, look_at_server
+from app.presenters.setup_memory import Memory, Wished, load_memory, memory_file, save_memory
+from app.presenters.setup_seen import Seen, default_probe
+from app.presenters.setup_work import (
+    checkpoint_complete,
+    checkpoint_entry,
+    engine_on_disk,
+    install_argv,
+    start_work,
+)
+from app.presenters.setup_workers import SetupWorkers
+from app.tasks import cancel_all, spawn
+from engine.domain.hardware import Machine
+from engine.domain.plan import LaunchPlan
+from engine.errors import EngineError, UserError
+from engine.hardware.findings import find_findings
+from engine.launch.fixes import require
+from engine.launch.planner import plan
+from engine.launch.preflight import in_order, preflight
+from engine.supervise.lifecycle import SupervisedEngine
+from engine.supervise.vllm import StartProgress
+
+LOCK_VARIABLE = "DIFFUSION_DESK_ENGINE_LOCK"  # another lock than the one that came with the program
+NEEDED_BY_VLLM: tuple[StepName, ...] = ("engine", "checkpoint", "preflight")
+LOG_LINES = 200  # of the start's log lines that told something
+
+
+class SetupPresenter(QObject):
+    """Owns the setup.
+
+    Signals:
+        changed(): read ``steps``, ``seen`` and ``memory``.
+        choice_made(EngineChoice): the user wants this engine instead; the app is to use and remember it.
+        launched(): vLLM answers and is the app's engine; the app is to remember that.
+        url_tested(str, bool): what a server elsewhere said, and whether it can be used.
+        noted(EngineError): something that did not stop a step (the file of the setup cannot be written).
+    """
+
+    changed = Signal()
+    choice_made = Signal(object)
+    launched = Signal()
+    url_tested = Signal(str, bool)
+    noted = Signal(object)
+
+    def __init__(
+        self, engine: EnginePresenter, probe: Callable[[], Machine] = default_probe, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._engine, self._probe = engine, probe
+        self._closing = False
+        self._lock = Path(os.environ[LOCK_VARIABLE]) if os.environ.get(LOCK_VARIABLE) else None
+        self._begun: asyncio.Task[None] | None = None
+        self.memory: Memory = load_memory(memory_file())
+        self.seen = Seen()
+        self.steps: dict[StepName, Step] = dict.fromkeys(STEPS, Step())
+        self.workers = SetupWorkers(self)
+        self.workers.stood.connect(self._set)
+        self.workers.under_way.connect(self._on_under_way)
+        self.workers.ended.connect(lambda _step: spawn(self, self.look_at_disk(), "setup disk"))
+        engine.state_changed.connect(lambda _state: self._on_engine())
+
+    # ---- what the page asks
+    @property
+    def choice(self) -> EngineChoice:
+        """vLLM as this setup has it."""
+        return EngineChoice("vllm", make=self._make_engine)
+
+    @property
+    def first_open(self) -> StepName:
+        """The first step that is not done; the last one when all are."""
+        return next((step for step in STEPS if not self.steps[step].done), STEPS[-1])
+
+    def command_line(self) -> str:
+        found = self.seen.plan
+        if found is None or found.checkpoint == "embedded" or self.seen.checkpoint is None:
+            return ""
+        there = self.seen.disk.found if self.seen.disk else None
+        return command_line(found, there, self.seen.checkpoint, self.memory.port)
+
+    def begin(self) -> None:
+        """The first look, once; then goes on with what was under way when the window died."""
+        if self._begun is None:
+            self._begun = spawn(self, self._begin_now(), "setup begin")
+
+    def show_step(self, step: StepName) -> None:
+        self._remember(step=step)
+        self.changed.emit()
+
+    def detect(self) -> None:
+        spawn(self, self.detect_now(), "setup detect")
+
+    def wish(self, **changes: Any) -> None:
+        """Overrule values of the plan; the consequence is there at once."""
+        wished = Wished.model_validate({**self.memory.wished.model_dump(), **changes})
+        self._remember(wished=wished)
+        self._replan()
+        spawn(self, self.look_at_disk(), "setup disk")
+
+    def forget_wishes(self) -> None:
+        self.wish(**Wished(profile=self.memory.wished.profile).model_dump())
+
+    def set_port(self, port: int) -> None:
+        self._remember(port=port)
+        self.steps["preflight"] = Step()
+        self.changed.emit()
+
+    def set_wheels(self, folder: str) -> None:
+        """Install from a folder of wheels; empty for the network."""
+        self._remember(wheels=folder)
+        self.changed.emit()
+
+    def install(self) -> None:
+        wheels = Path(self.memory.wheels) if self.memory.wheels else None
+        self._work("engine", install_argv(self._lock, wheels), self.tr("Starting the installation"))
+
+    def fetch(self) -> None:
+        self._work("checkpoint", self._download_argv(), self.tr("Asking the hub"))
+
+    def adopt(self, folder: str) -> None:
+        """Use a checkpoint that lies in a folder already, verified there."""
+        self._work("checkpoint", [*self._download_argv(), "--adopt", folder], self.tr("Looking at the files"))
+
+    def pause(self) -> None:
+        self.workers.send("pause")
+
+    def resume(self) -> None:
+        self.workers.send("resume")
+
+    def cancel(self) -> None:
+        self.workers.cancel()
+
+    def check(self) -> None:
+        spawn(self, self.check_now(), "setup preflight")
+
+    def end_leftovers(self) -> None:
+        spawn(self, self._end_leftovers(), "setup leftovers")
+
+    def adopt_server(self) -> None:
+        """Use the engine that answers on the port already."""
+        self.choice_made.emit(EngineChoice("url", f"http://127.0.0.1:{self.memory.port}"))
+
+    def launch(self) -> None:
+        spawn(self, self.launch_now(), "setup launch")
+
+    def stop_launch(self) -> None:
+        self._remember(active=None)
+        self._engine.stop()
+
+    def probe(self) -> None:
+        spawn(self, self.probe_now(), "setup probe")
+
+    def use_embedded(self) -> None:
+        self.choice_made.emit(EngineChoice())
+
+    def use_url(self, url: str, api_key: str) -> None:
+        self.choice_made.emit(EngineChoice("url", url, api_key or None))
+
+    def test_url(self, url: str, api_key: str) -> None:
+        spawn(self, self.test_url_now(url, api_key), "setup test of a server")
+
+    async def close_down(self) -> None:
+        """The window leaves; what is under way goes on at its next start."""
+        self._closing = True
+        await self.workers.close_down()
+        await cancel_all(self)
+
+    # ---- the steps
+    async def detect_now(self) -> None:
+        """Look at the machine and plan anew."""
+        self._set("detect", Step("running", self.tr("Looking at the machine …")))
+        try:
+            self.seen.machine = await asyncio.to_thread(self._probe)
+        except UserError as error:
+            self._fail("detect", error)
+            return
+        self.seen.findings = find_findings(self.seen.machine)
+        self._set("detect", words.detected(self.seen.machine, self.seen.findings))
+        self._replan()
+        await self.look_at_disk()
+
+    async def look_at_disk(self) -> None:
+        """What of engine and checkpoint is there already."""
+        found = self.seen.plan
+        if found is None or found.checkpoint == "embedded":
+            return
+        try:
+            self.seen.disk = await asyncio.to_thread(engine_on_disk, self._lock, found)
+            folder = self._checkpoint_folder(found)
+            self.seen.checkpoint = folder
+            self.seen.checkpoint_there = await asyncio.to_thread(checkpoint_complete, folder)
+        except UserError as error:
+            self._fail("engine", error)
+            return
+        if not self.steps["engine"].busy:
+            self._set("engine", words.engine_step(self.seen.disk))
+        if not self.steps["checkpoint"].busy:
+            self._set("checkpoint", self._checkpoint_step())
+
+    async def check_now(self) -> bool:
+        """Preflight; whether nothing is in the way."""
+        machine, found = self.seen.machine, self.seen.plan
+        if machine is None or found is None:
+            return False
+        if self._runs_already():
+            self.seen.in_the_way, self.seen.right = (), ()
+            self._set("preflight", Step("done", self.tr("The engine of this plan runs already.")))
+            return True
+        self._set("preflight", Step("running", self.tr("Looking …")))
+        machine = self.seen.machine = await asyncio.to_thread(self._probe)
+        there = self.seen.disk.found if self.seen.disk else None
+        checkpoint = self.seen.checkpoint if self.seen.checkpoint_there else None
+        self.seen.facts = await gather_facts(there, checkpoint, self.memory.port, self._engine.api_key or "")
+        self.seen.in_the_way = preflight(machine, found, self.seen.facts)
+        self.seen.right = in_order(machine, found, self.seen.facts)
+        first = next(iter(self.seen.in_the_way), None)
+        if first is not None and first.severity == "blocker":
+            self._set("preflight", Step("failed", first.text, first.remedy))
+            return False
+        self._set("preflight", Step("done", self.tr("Nothing is in the way.")))
+        return True
+
+    async def launch_now(self) -> None:
+        """Preflight, then start; the app's engine is the new one, or its failure is told."""
+        if self.seen.embedded:
+            self.choice_made.emit(EngineChoice())
+            return
+        if self.steps["launch"].busy or not await self.check_now():
+            return
+        self._remember(active="launch", step="launch")
+        self.seen.log = []
+        self._set("launch", Step("running", self.tr("Starting vLLM"), work=None))
+        await self._engine.replace_now(self.choice)
+        state = self._engine.state
+        if self._closing:
+            return
+        self._remember(active=None, launched=state.ready)
+        if state.ready:
+            self._on_engine()
+            self.launched.emit()
+            await self.probe_now()
+            return
+        log = await self._engine.log_tail(12)
+        last = log.strip().splitlines()[-1:] if state.phase == "failed" else []
+        stopped = self.tr("The start was stopped.")
+        self._set("launch", Step("failed", "\n".join([state.message or stopped, *last]), state.remedy))
+
+    async def probe_now(self) -> None:
+        """The first chat and the first read, over the engine that the app uses."""
+        client = self._engine.client
+        if client is None or self.steps["probe"].busy:
+            return
+        self._remember(active="probe", step="probe")
+        self._set("probe", Step("running", self.tr("Asking the first questions …")))
+        try:
+            self.seen.answer = await first_questions(client)
+        except EngineError as error:
+            self._fail("probe", error)
+        else:
+            self._set("probe", Step("done", self.tr("Chat and decisions work.")))
+        if not self._closing:
+            self._remember(active=None)
+
+    async def test_url_now(self, url: str, api_key: str) -> None:
+        """Ask a server elsewhere who it is."""
+        try:
+            said = await look_at_server(url, api_key)
+        except EngineError as error:
+            self.url_tested.emit(str(error), False)
+        else:
+            self.url_tested.emit(said, True)
+
+    # ---- private
+    def _replan(self) -> None:
+        machine = self.seen.machine
+        if machine is None:
+            return
+        self.seen.result = plan(machine, self.memory.wished.as_wishes())
+        for step in STEPS[2:]:
+            if self.seen.embedded and step in NEEDED_BY_VLLM:
+                self.steps[step] = words.not_needed()
+            elif not self.steps[step].busy:
+                self.steps[step] = Step()
+        self._set("plan", words.planned(self.seen.result))
+        self._on_engine()
+
+    async def _begin_now(self) -> None:
+        active = self.memory.active
+        await self.detect_now()
+        match active:
+            case "engine":
+                self.install()
+            case "checkpoint":
+                self.fetch()
+            case "launch":
+                await self.launch_now()
+            case "probe" if self._engine.state.ready:
+                await self.probe_now()
+
+    async def _make_engine(self) -> SupervisedEngine:
+        if self.seen.machine is None:
+            await self.detect_now()
+        return self._launch_parts().engine(self._on_start)
+
+    def _launch_parts(self) -> Launch:
+        """Raises UserError: a step before the launch is not done."""
+        found, disk, folder = self.seen.plan, self.seen.disk, self.seen.checkpoint
+        if found is None or disk is None or disk.found is None or folder is None or not self.seen.checkpoint_there:
+            raise UserError(
+                "setup.unfinished",
+                "vLLM is not set up on this computer",
+                remedy="go through the steps of the page Setup",
+            )
+        require(disk.fixes)
+        return Launch(found, disk.found, folder, self.memory.port)
+
+    def _checkpoint_folder(self, found: LaunchPlan) -> Path:
+        named = self.memory.checkpoint_folder.get(found.checkpoint)
+        return Path(named) if named else checkpoint_entry(found).folder
+
+    def _checkpoint_step(self) -> Step:
+        found, folder = self.seen.plan, self.seen.checkpoint
+        if found is None or folder is None:
+            return Step()
+        return words.checkpoint_step(checkpoint_entry(found), folder, there=self.seen.checkpoint_there)
+
+    def _download_argv(self) -> list[str]:
+        found = self.seen.plan
+        kind = found.checkpoint if found is not None else "fp8"
+        argv = [sys.executable, "-m", "engine.cli", "download", "--checkpoint", kind, "--worker"]
+        return argv if self.seen.checkpoint is None else [*argv, "--to", str(self.seen.checkpoint)]
+
+    def _work(self, step: StepName, argv: list[str], phase: str) -> None:
+        if self.seen.plan is not None and self.workers.run(step, argv, phase):
+            self._remember(active=step, step=step)
+
+    def _on_under_way(self, step: StepName, going: bool) -> None:
+        """A pause holds over a restart; a window that leaves lets its work go on at the next start."""
+        if not self._closing:
+            self._remember(active=step if going else None)
+
+    def _on_start(self, progress: StartProgress) -> None:
+        if self.steps["launch"].phase == "running":
+            self.seen.log = [*self.seen.log[-LOG_LINES:], progress.detail] if progress.detail else self.seen.log
+            self._set("launch", Step("running", work=start_work(progress)))
+
+    def _runs_already(self) -> bool:
+        state = self._engine.state
+        return state.ready and state.kind == "vllm" and not self.seen.embedded
+
+    def _on_engine(self) -> None:
+        """The launch step follows the app's engine."""
+        state = self._engine.state
+        mine = state.kind == ("embedded" if self.seen.embedded else "vllm")
+        if state.ready and mine:
+            self._set(
+                "launch", Step("done", self.tr("{model} answers at {url}").format(model=state.model, url=state.url))
+            )
+        elif self.steps["launch"].done:
+            self._set("launch", Step("open", state.message))
+
+    async def _end_leftovers(self) -> None:
+        try:
+            await self._engine.sweep_leftovers()
+        except EngineError as error:
+            self._fail("preflight", error)
+            return
+        await self.check_now()
+
+    def _fail(self, step: StepName, error: EngineError) -> None:
+        self._set(step, Step("failed", error.message, error.remedy))
+
+    def _set(self, step: StepName, value: Step) -> None:
+        self.steps[step] = value
+        self.changed.emit()
+
+    def _remember(self, **changes: Any) -> None:
+        memory = self.memory.model_copy(update=changes)
+        if memory == self.memory:
+            return
+        self.memory = memory
+        try:
+            save_memory(memory_file(), memory)
+        except UserError as error:
+            self.noted.emit(error)

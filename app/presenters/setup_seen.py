@@ -1,0 +1,48 @@
+"""What the steps of the setup have found so far."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.models.setup import ProbeAnswer
+from app.presenters.setup_work import EngineOnDisk
+from engine.domain.hardware import Finding, Machine
+from engine.domain.plan import LaunchPlan, PlanResult
+from engine.hardware.machine import probe_machine
+from engine.hardware.record import load_machine
+from engine.launch.preflight import Facts
+
+MACHINE_VARIABLE = "DIFFUSION_DESK_MACHINE"  # a recorded machine instead of this one: for tests and pictures
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the steps have found; None or empty until they have looked."""
+
+    machine: Machine | None = None
+    findings: tuple[Finding, ...] = ()
+    result: PlanResult | None = None
+    disk: EngineOnDisk | None = None
+    checkpoint: Path | None = None
+    checkpoint_there: bool = False
+    facts: Facts | None = None
+    in_the_way: tuple[Finding, ...] = ()
+    right: tuple[str, ...] = ()
+    answer: ProbeAnswer | None = None
+    log: list[str] = field(default_factory=list)
+
+    @property
+    def plan(self) -> LaunchPlan | None:
+        return self.result if isinstance(self.result, LaunchPlan) else None
+
+    @property
+    def embedded(self) -> bool:
+        return self.plan is not None and self.plan.checkpoint == "embedded"
+
+
+def default_probe() -> Machine:
+    """This machine, or the recorded one that ``DIFFUSION_DESK_MACHINE`` names."""
+    recorded = os.environ.get(MACHINE_VARIABLE)
+    return load_machine(Path(recorded)) if recorded else probe_machine()
