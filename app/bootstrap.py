@@ -62,6 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             app.tr("What it did then is in {path}; stored runs can be resumed.").format(path=crash),
         )
     collector = GuiCollector(app)
+    desk.loaded.connect(collector.settle)
     try:
         return _run(app, desk, notifier)
     finally:

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     from app.presenters.engine import EngineChoice, EnginePresenter
     from app.presenters.settings import SettingsPresenter
 
-_LATER = ("app.pages.engine", "app.pages.settings", "app.pages.decisions", "app.presenters.chat")
+_LATER = (
+    "app.pages.engine",
+    "app.pages.settings",
+    "app.pages.decisions",
+    "app.presenters.chat",
+    "app.widgets.markdown",
+)
 
 
 class Desk(QObject):
