@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -40,6 +41,7 @@ class RunsPart(QWidget):
         self.setObjectName("runs_part")
         self._runs, self._results, self._notifier = runs, results, notifier
         self._engine_ready = False
+        self._engine_was_away = False  # since the run that is under way went on last
         self.setup = RunSetup()
         self.runs_model = RunsModel(self)
         self.list = RunList(self.runs_model)
@@ -54,6 +56,7 @@ class RunsPart(QWidget):
     def set_engine_ready(self, ready: bool) -> None:
         """Whether an engine answers; a run can be resumed only then."""
         self._engine_ready = ready
+        self._engine_was_away = self._engine_was_away or not ready
         self._show_controls()
 
     # ---- building
@@ -159,11 +162,14 @@ class RunsPart(QWidget):
 
     def _show_status(self) -> None:
         status = self._runs.status
+        if status.phase == "running":
+            self._engine_was_away = not self._engine_ready
         self.runs_model.show_runs(self._runs.runs)
         if status.run and status.run == self._results.run_id:
             self._results.follow(status.phase in ("running", "stopping"))
             if status.progress is not None:
-                self._show_progress(status.progress)
+                moving = status.phase == "running"
+                self._show_progress(status.progress if moving else replace(status.progress, rate=0.0, eta_s=None))
         self._show_controls()
 
     def _show_progress(self, progress: Progress) -> None:
@@ -183,18 +189,22 @@ class RunsPart(QWidget):
                 return RunControls(pause=True, cancel=True)
             case "paused":
                 if status.reason:
-                    back = (
-                        self.tr("The engine is back: resume to go on.")
-                        if self._engine_ready
-                        else self.tr("Start the engine again, then resume. Every answer so far is stored.")
-                    )
-                    return RunControls(
-                        resume=self._engine_ready, cancel=True, export=True, notice=f"{status.reason}. {back}", bad=True
-                    )
+                    return self._stuck_controls(status.reason)
                 return RunControls(resume=True, cancel=True, export=True, notice=self.tr("Paused."))
             case "stopping":
                 return RunControls(notice=self.tr("Stopping; what is under way is finished first."))
         return RunControls(notice=self.tr("Starting …"))
+
+    def _stuck_controls(self, why: str) -> RunControls:
+        """The run paused by itself: the engine is gone, or the disk is full."""
+        if not self._engine_ready:
+            notice = self.tr("Paused: {why}. Start the engine again, then resume; all answers so far are stored.")
+            return RunControls(cancel=True, export=True, notice=notice.format(why=why), bad=True)
+        if self._engine_was_away:
+            notice = self.tr("Paused while the engine was away. It is back: resume to go on.")
+            return RunControls(resume=True, cancel=True, export=True, notice=notice)
+        notice = self.tr("Paused: {why}. Resume tries again; all answers so far are stored.").format(why=why)
+        return RunControls(resume=True, cancel=True, export=True, notice=notice, bad=True)
 
     def _stored_controls(self, run: RunInfo | None) -> RunControls:
         if run is None:
