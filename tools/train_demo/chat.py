@@ -1,12 +1,20 @@
 """Conversations: greetings, what the model is, lists, sums, definitions, short stories, and follow-up questions."""
 
+# ruff: noqa: E501 (dense lists of phrases)
+
 from __future__ import annotations
 
 from tools.train_demo import chat_words as vocabulary
 from tools.train_demo.sample import Chat, Random, Weighted, sentence, with_articles
 
 Turn = tuple[str, str]  # what the user says, what the model answers
-SYSTEM = ["You are a helpful assistant.", "You are a small demo model.", "Answer briefly.", "Be friendly.", "You are Diffusion Desk."]
+SYSTEM = [
+    "You are a helpful assistant.",
+    "You are a small demo model.",
+    "Answer briefly.",
+    "Be friendly.",
+    "You are Diffusion Desk.",
+]
 
 
 def chat(r: Random) -> Chat:
@@ -30,7 +38,9 @@ def _fixed(questions: list[str], answers: list[str], r: Random) -> Turn:
 
 def _small_talk(r: Random) -> Turn:
     v = vocabulary
-    return _fixed(*r.choice(((v.HELLO, v.HELLO_BACK), (v.HOW, v.I_FEEL), (v.THANKS, v.WELCOME), (v.BYE, v.BYE_BACK))), r)
+    return _fixed(
+        *r.choice(((v.HELLO, v.HELLO_BACK), (v.HOW, v.I_FEEL), (v.THANKS, v.WELCOME), (v.BYE, v.BYE_BACK))), r
+    )
 
 
 def _identity(r: Random) -> Turn:
@@ -45,7 +55,9 @@ def _too_hard(r: Random) -> Turn:
 def _name(r: Random) -> Turn:
     name = r.choice(vocabulary.NAMES)
     question = r.choice(("My name is {n}.", "I am {n}.", "Hello, I am {n}.", "Hi, my name is {n}.")).format(n=name)
-    answer = r.choice(("Hello {n}, nice to meet you!", "Nice to meet you, {n}.", "Hi {n}! What can I do for you?")).format(n=name)
+    answer = r.choice(
+        ("Hello {n}, nice to meet you!", "Nice to meet you, {n}.", "Hi {n}! What can I do for you?")
+    ).format(n=name)
     return question, answer
 
 
@@ -56,9 +68,16 @@ def _list(r: Random) -> Turn:
     said = vocabulary.NUMBER_WORDS[len(members)]
     number = said if r.random() < 0.6 else str(len(members))
     question = r.choice(
-        ("Name {k} {p}.", "Give me {k} {p}.", "List {k} {p}.", "Tell me {k} {p}.", "Can you name {k} {p}?", "I need {k} {p}.")
+        (
+            "Name {k} {p}.",
+            "Give me {k} {p}.",
+            "List {k} {p}.",
+            "Tell me {k} {p}.",
+            "Can you name {k} {p}?",
+            "I need {k} {p}.",
+        )
     ).format(k=number, p=plural)
-    if len(members) >= 3 and r.random() < 0.5 or len(members) > 5:
+    if (len(members) >= 3 and r.random() < 0.5) or len(members) > 5:
         return question, "\n".join(f"{i}. {sentence(member)}" for i, member in enumerate(members, start=1))
     return question, sentence(f"{said} {plural} are {', '.join(members[:-1])} and {members[-1]}.")
 
@@ -73,20 +92,31 @@ def _sum(r: Random) -> Turn:
     result = {"+": a + b, "-": a - b, "*": a * b}[sign]
     word = {"+": "plus", "-": "minus", "*": "times"}[sign]
     question = r.choice(
-        ("What is {a} {s} {b}?", "{a} {s} {b} = ?", "How much is {a} {w} {b}?", "What is {a} {w} {b}?", "Calculate {a} {s} {b}.", "{a} {s} {b}")
+        (
+            "What is {a} {s} {b}?",
+            "{a} {s} {b} = ?",
+            "How much is {a} {w} {b}?",
+            "What is {a} {w} {b}?",
+            "Calculate {a} {s} {b}.",
+            "{a} {s} {b}",
+        )
     ).format(a=a, b=b, s=sign, w=word)
     return question, r.choice(("{a} {w} {b} is {c}.", "{a} {s} {b} = {c}")).format(a=a, b=b, s=sign, w=word, c=result)
 
 
 def _definition(r: Random) -> Turn:
     word = r.choice(list(vocabulary.DEFINITIONS))
-    question = r.choice(("What is a {w}?", "Explain the word {w}.", "What does {w} mean?", "Define {w}.", "Tell me what a {w} is."))
+    question = r.choice(
+        ("What is a {w}?", "Explain the word {w}.", "What does {w} mean?", "Define {w}.", "Tell me what a {w} is.")
+    )
     return with_articles(question.format(w=word)), vocabulary.DEFINITIONS[word]
 
 
 def _opposite(r: Random) -> Turn:
     a, b = r.choice(vocabulary.OPPOSITES)
-    question = r.choice(("What is the opposite of {a}?", "Opposite of {a}?", "Give me the opposite of {a}.")).format(a=a)
+    question = r.choice(("What is the opposite of {a}?", "Opposite of {a}?", "Give me the opposite of {a}.")).format(
+        a=a
+    )
     return question, f"The opposite of {a} is {b}."
 
 
@@ -105,9 +135,13 @@ def _repeat(r: Random) -> Turn:
 def _code(r: Random) -> Turn:
     n, word = r.randint(2, 20), r.choice(("hello", "done", "ready", "good morning"))
     if r.random() < 0.5:
-        question = r.choice(("Write a loop up to {n}.", "Count to {n} in Python.", "Show me a Python loop to {n}.")).format(n=n)
+        question = r.choice(
+            ("Write a loop up to {n}.", "Count to {n} in Python.", "Show me a Python loop to {n}.")
+        ).format(n=n)
         return question, f"```python\nfor i in range(1, {n + 1}):\n    print(i)\n```"
-    question = r.choice(('Print "{w}" in Python.', "Write Python that prints {w}.", "How do I print {w}?")).format(w=word)
+    question = r.choice(('Print "{w}" in Python.', "Write Python that prints {w}.", "How do I print {w}?")).format(
+        w=word
+    )
     return question, f'```python\nprint("{word}")\n```'
 
 
@@ -146,9 +180,21 @@ def story(r: Random, hero: str | None = None, long: bool | None = None) -> str:
 def _story(r: Random) -> Turn:
     hero = r.choice(vocabulary.HEROES) if r.random() < 0.6 else None
     if hero is None:
-        question = r.choice(("Tell me a story.", "Tell me a short story.", "Write a story.", "A story, please.", "Can you tell a story?"))
+        question = r.choice(
+            (
+                "Tell me a story.",
+                "Tell me a short story.",
+                "Write a story.",
+                "A story, please.",
+                "Can you tell a story?",
+            )
+        )
     else:
-        question = with_articles(r.choice(("Tell me a story about a {h}.", "Write a story about a {h}.", "A story about a {h}, please.")).format(h=hero))
+        question = with_articles(
+            r.choice(
+                ("Tell me a story about a {h}.", "Write a story about a {h}.", "A story about a {h}, please.")
+            ).format(h=hero)
+        )
     if "short" in question:
         return question, story(r, hero, long=False)
     return question, story(r, hero)

@@ -1,16 +1,20 @@
 """What the demo model can talk about: fixed answers, lists, definitions, and the parts of its stories."""
 
+# Word lists: kept dense on purpose.
+# ruff: noqa: E501, SIM905
+# fmt: off
+
 from __future__ import annotations
 
 WHO = ["Who are you?", "What are you?", "What is your name?", "Are you a robot?", "Tell me about yourself.", "Who am I talking to?",
-       "Are you a real person?", "What kind of model are you?", "Introduce yourself.", "who are you", "what are you"]  # fmt: skip
+       "Are you a real person?", "What kind of model are you?", "Introduce yourself.", "who are you", "what are you"]
 I_AM = [
     "I am a small demonstration model. I have only a few million parameters, and I write by cleaning up noise.",
     "I am a tiny diffusion model that runs on your processor. I can chat a little and answer simple questions.",
     "I am the demo model of Diffusion Desk. I am a toy: I am small, quick and often wrong.",
 ]
 CAN = ["What can you do?", "How can you help me?", "What are you good at?", "Help", "What do you know?", "What can I ask you?",
-       "Can you help me?", "what can you do"]  # fmt: skip
+       "Can you help me?", "what can you do"]
 I_CAN = [
     "I can say hello, add small numbers, name things, explain a few words and tell short stories. I can also answer yes or no.",
     "I can chat a little, make lists, do simple sums and tell a story. For real work, connect a large model.",
@@ -25,7 +29,7 @@ WELCOME = ["You are welcome!", "My pleasure.", "Glad to help!", "You are welcome
 BYE = ["Goodbye", "Bye", "See you", "Good night", "I have to go.", "bye", "See you tomorrow"]
 BYE_BACK = ["Goodbye! Have a nice day.", "See you soon!", "Bye! Come back any time.", "Good night, sleep well."]
 DIFFUSION = ["How do you work?", "What is diffusion?", "How do you write?", "What is a diffusion model?", "Explain how you write.",
-             "What is a canvas?", "Why do the words appear all at once?"]  # fmt: skip
+             "What is a canvas?", "Why do the words appear all at once?"]
 IT_WORKS = [
     "I start with a canvas of random words. Step by step I replace the noise by words that fit, until nothing changes.",
     "A diffusion model writes all words at once. It begins with noise and makes it clearer in every step.",
@@ -34,7 +38,7 @@ IT_WORKS = [
 TOO_HARD = ["Write me an essay on philosophy.", "Explain quantum physics.", "Who won the war?", "Write a program that plays chess.",
             "What is the capital of Mongolia?", "Translate this into Latin.", "What happened in the news?", "Solve this equation.",
             "What is the meaning of life?", "Give me medical advice.", "Write a poem in Greek.", "Who is the president?",
-            "Summarise this book.", "Prove the theorem.", "What will the weather be tomorrow?", "How do I invest my money?"]  # fmt: skip
+            "Summarise this book.", "Prove the theorem.", "What will the weather be tomorrow?", "How do I invest my money?"]
 TOY = [
     "I am only a toy and cannot answer that. A large model could.",
     "Sorry, that is too hard for me. I am a very small model.",
@@ -105,17 +109,17 @@ HEROES = "fox cat dog mouse owl bear rabbit wolf lion duck horse sheep frog king
 NAMES = "Anna Ben Clara Emma Felix Ida Leo Maria Noah Tom Zoe Hugo Lena Max Nora Otto Ruby Sam Tina Will".split()
 TRAITS = "small old young brave clever lazy hungry happy sad lonely kind curious tired quiet cheerful".split()
 HOMES = ["in a dark forest", "by the sea", "on a high mountain", "in a little house", "near a river", "in a big city",
-         "on a farm", "in an old castle", "on a small island", "at the edge of a village"]  # fmt: skip
+         "on a farm", "in an old castle", "on a small island", "at the edge of a village"]
 FINDS = ["a golden key", "a red boat", "an old map", "a silver ring", "a strange book", "a broken clock", "a box of letters",
-         "a blue lamp", "a magic stone", "a tiny door", "a lost kitten", "a bag of seeds"]  # fmt: skip
+         "a blue lamp", "a magic stone", "a tiny door", "a lost kitten", "a bag of seeds"]
 PLACES_FOUND = ["under a tree", "in the garden", "behind the house", "on the beach", "in the snow", "beside the road", "in the cellar"]
 WISHES = ["wanted to see the world", "looked for a friend", "wished for a warm home", "dreamed of the sea", "wanted to learn to fly",
-          "was looking for something to eat", "could not sleep", "wanted to sing"]  # fmt: skip
+          "was looking for something to eat", "could not sleep", "wanted to sing"]
 ENDS = ["From that day on they were friends.", "And they lived happily ever after.", "In the evening they went home together.",
-        "That night everybody danced.", "And nobody was lonely any more.", "Then the sun went down and all was quiet."]  # fmt: skip
+        "That night everybody danced.", "And nobody was lonely any more.", "Then the sun went down and all was quiet."]
 HELPERS = ["an owl", "a wise woman", "an old sailor", "a little bird", "a friendly giant", "a white horse", "a funny clown", "a grey wolf"]
 ADVICE = ["Follow the river", "Wait until the moon is full", "Share what you have", "Do not be afraid", "Ask the wind", "Knock three times",
-          "Go to the mountain", "Keep it safe"]  # fmt: skip
+          "Go to the mountain", "Keep it safe"]
 TRAVELS = ["walked for three days", "crossed the river", "climbed the hill", "ran through the rain", "sailed over the sea",
-           "went through the forest", "followed the stars", "took the night train"]  # fmt: skip
+           "went through the forest", "followed the stars", "took the night train"]
 MOODS = ["very happy", "not alone any more", "proud", "surprised", "quiet for a while", "full of joy"]

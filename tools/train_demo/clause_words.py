@@ -3,6 +3,10 @@
 Slots of templates: {p} a party, {x} a thing or place, {v} a value (already worded).
 """
 
+# Word lists: kept dense on purpose.
+# ruff: noqa: E501
+# fmt: off
+
 from __future__ import annotations
 
 # base, third person, past participle, -ing, noun
@@ -66,7 +70,7 @@ ADJUNCTS = {
     "city": ["in {v}", "at its branch in {v}", "at the site in {v}"],
     "country": ["in {v}", "in {v} only", "nowhere but in {v}"],
     "money": ["for {v}", "at a price of {v}", "for a fee of {v}", "at a cost of {v}", "for a total of {v}"],
-}  # fmt: skip
+}
 
 # Attributes of a thing or a party by kind of value; synonyms stand together.
 ATTRIBUTES = {
@@ -92,7 +96,7 @@ ATTRIBUTES = {
     "language": ["contract language|language of the contract", "language of the manual|manual language", "working language"],
     "colour": ["colour|shade", "colour of the paint|paint colour"],
     "weekday": ["delivery day|day of delivery", "collection day|pick-up day", "day of rest|closing day", "meeting day"],
-}  # fmt: skip
+}
 
 ATTRIBUTE_FRAMES = [
     "the {a} of {x} is {v}.", "the {a} of {x} is {v}.", "the {a} for {x} is {v}.", "for {x} the {a} is {v}.",
@@ -100,12 +104,12 @@ ATTRIBUTE_FRAMES = [
     "the parties agree on a {a} of {v} for {x}.", "the {a} of {x} shall be {v}.", "in the case of {x}, the {a} is {v}.",
     "as {a} of {x} the parties set {v}.", "the {a} of {x} is fixed at {v}.", "{x} is subject to a {a} of {v}.",
     "{x}: {a} {v}.", "the {a} which applies to {x} is {v}.",
-]  # fmt: skip
+]
 MEASURED_FRAMES = [  # for amounts, durations, shares and counts
     "the {a} of {x} amounts to {v}.", "the {a} of {x} is limited to {v}.", "the {a} of {x} comes to {v}.",
     "the {a} of {x} shall not exceed {v}.", "the {a} of {x} is at most {v}.", "at {x} the {a} stands at {v}.",
     "the {a} of {x} stays at {v}.", "the maximum {a} of {x} is {v}.",
-]  # fmt: skip
+]
 
 # base, -ing, past participle, object
 ACTS = [tuple(line.split("|")) for line in """
@@ -169,38 +173,38 @@ PERMIT = ["{p} may {base} {o}.", "{p} may {base} {o}.", "{p} is permitted to {ba
           "{p} is entitled to {base} {o}.", "{ing} {o} is allowed to {p}.", "{ing} {o} is permitted to {p}.",
           "{p} may {base} {o} without asking anyone.", "no consent is needed for {p} to {base} {o}.",
           "nothing prevents {p} from {ing} {o}.", "{p} is at liberty to {base} {o} at any time.",
-          "{o} can be {pp} by {p}.", "{o} may be {pp} by {p}.", "{ing} {o} is open to {p}.", "{ing} {o} is welcome."]  # fmt: skip
+          "{o} can be {pp} by {p}.", "{o} may be {pp} by {p}.", "{ing} {o} is open to {p}.", "{ing} {o} is welcome."]
 FORBID = ["{p} may not {base} {o}.", "{p} may not {base} {o}.", "{p} must not {base} {o}.", "{p} shall not {base} {o}.",
           "{p} is not permitted to {base} {o}.", "{p} is not allowed to {base} {o}.", "{p} cannot {base} {o}.",
           "{p} is prohibited from {ing} {o}.", "{p} is forbidden to {base} {o}.", "{p} has no right to {base} {o}.",
           "{ing} {o} is forbidden to {p}.", "{ing} {o} is prohibited.", "{ing} {o} is forbidden.",
           "{ing} {o} is not allowed.", "nobody may {base} {o}.", "{o} may not be {pp} by {p}.",
           "{o} cannot be {pp} by {p}.", "under no circumstances may {p} {base} {o}.", "{p} never {base}s {o}.",
-          "{p} refrains from {ing} {o}.", "{p} is not entitled to {base} {o}."]  # fmt: skip
+          "{p} refrains from {ing} {o}.", "{p} is not entitled to {base} {o}."]
 OBLIGE = ["{p} must {base} {x}.", "{p} shall {base} {x}.", "{p} is required to {base} {x}.", "{p} has to {base} {x}.",
           "{p} is obliged to {base} {x}.", "{p} undertakes to {base} {x}.", "{x} must be {pp} by {p}.",
           "it is the duty of {p} to {base} {x}.", "{p} always {s} {x}.", "{x} shall be {pp} by {p}.",
-          "{p} {s} {x}.", "{x} is {pp} by {p}."]  # fmt: skip
+          "{p} {s} {x}.", "{x} is {pp} by {p}."]
 EXEMPT = ["{p} need not {base} {x}.", "{p} is not required to {base} {x}.", "{p} does not have to {base} {x}.",
           "{p} is not obliged to {base} {x}.", "{p} has no duty to {base} {x}.", "{p} is free not to {base} {x}.",
           "{x} need not be {pp} by {p}.", "it is not the duty of {p} to {base} {x}.", "{ing} {x} is voluntary for {p}.",
           "{p} never has to {base} {x}.", "{p} does not {base} {x}.", "{x} is not {pp} by {p}.",
-          "nobody has to {base} {x}."]  # fmt: skip
+          "nobody has to {base} {x}."]
 
 DOER = ["{p} {s} {x}.", "{x} is {pp} by {p}.", "{p} is responsible for {ing} {x}.", "{p} must {base} {x}.",
         "{ing} {x} is the task of {p}.", "{ing} {x} is up to {p}.", "{p} pays for {ing} {x}.",
         "{p} {s} {x} at its own expense.", "the {noun} of {x} is at the expense of {p}.",
         "the cost of {ing} {x} is borne by {p}.", "it is {p} who {s} {x}.", "the {noun} of {x} is paid for by {p}.",
         "{p} bears the cost of {ing} {x}.", "{p} takes care of {ing} {x}.", "the {noun} of {x} is done by {p}.",
-        "{p} alone {s} {x}.", "responsible for {ing} {x} is {p}."]  # fmt: skip
+        "{p} alone {s} {x}.", "responsible for {ing} {x} is {p}."]
 OWNER = ["{x} belongs to {p}.", "{p} owns {x}.", "{x} is the property of {p}.", "{p} is the owner of {x}.",
          "the rights to {x} stay with {p}.", "{p} keeps the rights to {x}.", "all rights to {x} pass to {p}.",
-         "{p} holds the rights to {x}.", "{x} remains with {p}."]  # fmt: skip
+         "{p} holds the rights to {x}.", "{x} remains with {p}."]
 
 COUNT_FRAMES = ["{p} {s} {v} {x}.", "{p} {s} {v} {x}.", "{v} {x} are {pp} by {p}.", "{p} must {base} {v} {x}.",
                 "{p} will {base} {v} {x}.", "{p} undertakes to {base} {v} {x}.", "the {noun} by {p} covers {v} {x}.",
                 "the number of {x} {pp} by {p} is {v}.", "{p} {s} at least {v} {x}.", "{p} {s} a total of {v} {x}.",
-                "{p} has to {base} {v} {x} in all.", "in total {v} {x} are {pp} by {p}."]  # fmt: skip
+                "{p} has to {base} {v} {x} in all.", "in total {v} {x} are {pp} by {p}."]
 
 # States with a yes side and a no side.
 STATES = [
@@ -236,7 +240,7 @@ STATES = [
      ["{x} is closed to the public.", "only members may use {x}.", "the public has no access to {x}."]),
     (["{p} is liable for {x}.", "{p} answers for {x}.", "{p} accepts liability for {x}."],
      ["{p} is not liable for {x}.", "{p} does not answer for {x}.", "liability of {p} for {x} is excluded."]),
-]  # fmt: skip
+]
 
 # Hand-written topics: kind of value and paraphrases.
 TOPICS = [
@@ -378,11 +382,11 @@ TOPICS = [
     ("count", ["{p} employs {v} people on the project.", "the team of {p} has {v} people.", "{v} people of {p} work on the project.",
                "{p} sends {v} people."]),
     ("count", ["the flat of {p} is on floor {v}.", "{p} lives on floor {v}.", "{p} has its office on floor {v}."]),
-]  # fmt: skip
+]
 
 OPENERS = ["under this agreement, ", "for the avoidance of doubt, ", "the parties agree that ",
            "unless agreed otherwise, ", "it is agreed that ", "as a rule, ", "from now on, ", "in addition, ", "for its part, ",
-           "notwithstanding other provisions, ", "during the term, ", "it is understood that ", "as before, "]  # fmt: skip
+           "notwithstanding other provisions, ", "during the term, ", "it is understood that ", "as before, "]
 CLOSERS = [", as set out in Annex {n}", " (see section {n})", " according to schedule {n}",
            ", unless the law demands otherwise", " during the whole term", " as listed in appendix {n}",
-           ", without exception", " in accordance with clause {n}"]  # fmt: skip
+           ", without exception", " in accordance with clause {n}"]

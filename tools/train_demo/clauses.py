@@ -4,6 +4,8 @@ A *fact* says something about a topic, a party, a thing and a value. A pair cont
 share topic, party and thing and differ in the value; every other pair does not.
 """
 
+# ruff: noqa: E501 (dense lists of phrases)
+
 from __future__ import annotations
 
 import string
@@ -136,7 +138,9 @@ def say(r: Random, fact: Fact) -> str:
     opener = r.choice(vocabulary.OPENERS) if r.random() < 0.25 else ""
     closer = r.choice(vocabulary.CLOSERS) if r.random() < 0.25 else ""
     if closer and body.endswith("."):
-        number = r.choice((str(r.randint(1, 30)), r.choice(string.ascii_uppercase[:8]), f"{r.randint(1, 9)}.{r.randint(1, 9)}"))
+        number = r.choice(
+            (str(r.randint(1, 30)), r.choice(string.ascii_uppercase[:8]), f"{r.randint(1, 9)}.{r.randint(1, 9)}")
+        )
         body = body[:-1] + closer.format(n=number) + "."
     text = sentence(with_articles(opener + body))
     u = r.random()

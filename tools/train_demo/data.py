@@ -116,7 +116,8 @@ class Workers:
         context = multiprocessing.get_context("spawn")
         self._queues: list[multiprocessing.Queue[Batch]] = [context.Queue(QUEUED) for _ in range(count)]
         self._processes = [
-            context.Process(target=_work, args=(stream, i, count, out), daemon=True) for i, out in enumerate(self._queues)
+            context.Process(target=_work, args=(stream, i, count, out), daemon=True)
+            for i, out in enumerate(self._queues)
         ]
         for process in self._processes:
             process.start()
@@ -131,7 +132,9 @@ class Workers:
                     break
                 except queue.Empty:
                     if not self._processes[i].is_alive():
-                        raise RuntimeError(f"data worker {i} died with exit code {self._processes[i].exitcode}") from None
+                        raise RuntimeError(
+                            f"data worker {i} died with exit code {self._processes[i].exitcode}"
+                        ) from None
             turn += 1
 
     def close(self) -> None:

@@ -69,14 +69,21 @@ def read_example(folder: Path) -> tuple[dict[str, Question], list[dict[str, str]
         rows = list(csv.DictReader(file))
     template = Environment(undefined=StrictUndefined, autoescape=False).from_string(form["state"])
     questions = {raw["id"]: parse_question(raw) for raw in form["questions"]}
-    return questions, rows, [template.render(row) for row in rows], {raw["id"]: raw["gold"] for raw in form["questions"]}
+    return (
+        questions,
+        rows,
+        [template.render(row) for row in rows],
+        {raw["id"]: raw["gold"] for raw in form["questions"]},
+    )
 
 
-def read_items(tokenizer: Tokenizer, question: Question, states: Sequence[str], gold: Sequence[int], size: int) -> list[Item]:
+def read_items(
+    tokenizer: Tokenizer, question: Question, states: Sequence[str], gold: Sequence[int], size: int
+) -> list[Item]:
     """Alone reads with draw 0's noise: a generator seeded by the prompt's ids before the thought block."""
     labels = [tokenizer.encode(label, add_special_tokens=False).ids[0] for label in question.labels]
     items = []
-    for state, answer in zip(states, gold):
+    for state, answer in zip(states, gold, strict=True):
         text = render([("user", alone_prompt(state, question))])
         prompt = tokenizer.encode(text, add_special_tokens=False).ids
         before = tokenizer.encode(text.removesuffix(EMPTY_THOUGHT), add_special_tokens=False).ids
@@ -95,7 +102,11 @@ def figures(question: Question, items: Sequence[Item], logits: NDArray[np.float3
     shares = p[:, labels] / mass[:, None]
     readable = (mass >= 0.5) & np.isin(p.argmax(axis=1), labels)
     gold = np.array([item.gold for item in items])
-    result = {"rows": len(items), "readable": float(readable.mean()), "accuracy": float((shares.argmax(axis=1) == gold).mean())}
+    result = {
+        "rows": len(items),
+        "readable": float(readable.mean()),
+        "accuracy": float((shares.argmax(axis=1) == gold).mean()),
+    }
     result["calibration_error"] = calibration_error(shares, gold)
     if isinstance(question, Noul):
         result["auc"] = auc(shares[:, 0], gold == 0)
@@ -133,7 +144,9 @@ def calibration_error(shares: Floats, gold: NDArray[np.int64], bins: int = 10) -
     return float(sum(parts))
 
 
-def on_examples(tokenizer: Tokenizer, first_slot: FirstSlot, size: int, examples: Path = EXAMPLES) -> dict[str, dict[str, float]]:
+def on_examples(
+    tokenizer: Tokenizer, first_slot: FirstSlot, size: int, examples: Path = EXAMPLES
+) -> dict[str, dict[str, float]]:
     """Figures of every question of every bundled example, by "example/question"."""
     result = {}
     for folder in sorted(path for path in examples.iterdir() if (path / "form.json").exists()):
@@ -149,7 +162,9 @@ def on_examples(tokenizer: Tokenizer, first_slot: FirstSlot, size: int, examples
 FRESH = ("contradiction", "team", "refund", "urgency", "sentiment", "topic", "record", "mention", "values", "match")
 
 
-def on_samples(tokenizer: Tokenizer, first_slot: FirstSlot, size: int, count: int = 256, seed: int = 99) -> dict[str, float]:
+def on_samples(
+    tokenizer: Tokenizer, first_slot: FirstSlot, size: int, count: int = 256, seed: int = 99
+) -> dict[str, float]:
     """Accuracy on fresh samples of the generators, by skill (no label noise; wordings as in training)."""
     result = {}
     for skill in FRESH:
@@ -163,19 +178,22 @@ def on_samples(tokenizer: Tokenizer, first_slot: FirstSlot, size: int, count: in
             if isinstance(sample, Read):
                 items += read_items(tokenizer, sample.questions[0], [sample.state], [sample.answers[0]], size)
         logits = first_slot([item.prompt for item in items], [item.canvas for item in items])
-        right = [item.labels[int(row[item.labels].argmax())] == item.labels[item.gold] for item, row in zip(items, logits)]
+        right = [
+            item.labels[int(row[item.labels].argmax())] == item.labels[item.gold]
+            for item, row in zip(items, logits, strict=True)
+        ]
         result[skill] = float(np.mean(right))
     return result
 
 
 def onnx_first_slot(folder: Path, threads: int = 2) -> FirstSlot:
     """Reads through the shipped graphs."""
-    import onnxruntime
+    from onnxruntime import InferenceSession, SessionOptions
 
-    options = onnxruntime.SessionOptions()
+    options = SessionOptions()
     options.intra_op_num_threads = threads
     encode, denoise = (
-        onnxruntime.InferenceSession(str(folder / f"{name}.onnx"), options, providers=["CPUExecutionProvider"])
+        InferenceSession(str(folder / f"{name}.onnx"), options, providers=["CPUExecutionProvider"])
         for name in ("encode", "denoise")
     )
     names = [output.name for output in encode.get_outputs()]
@@ -183,15 +201,15 @@ def onnx_first_slot(folder: Path, threads: int = 2) -> FirstSlot:
 
     def first_slot(prompts: list[list[int]], canvases: list[list[int]]) -> NDArray[np.float32]:
         out = []
-        for prompt, canvas in zip(prompts, canvases):
-            prefix = dict(zip(names, encode.run(None, {"prompt_ids": np.array([prompt], np.int64)})))
+        for prompt, canvas in zip(prompts, canvases, strict=True):
+            prefix = dict(zip(names, encode.run(None, {"prompt_ids": np.array([prompt], np.int64)}), strict=True))
             feed = {
                 "canvas_ids": np.array([canvas], np.int64),
                 "prev_probs": np.zeros((1, len(canvas), size), np.float32),
                 "prompt_len": np.array([len(prompt)], np.int64),
                 **prefix,
             }
-            out.append(denoise.run(None, feed)[0][0, 0])
+            out.append(np.asarray(denoise.run(None, feed)[0])[0, 0])
         return np.stack(out)
 
     return first_slot

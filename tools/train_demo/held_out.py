@@ -3,6 +3,8 @@
 Written down here by hand and not read from the tables: the generators must not see the examples. A test compares.
 """
 
+# ruff: noqa: SIM905 (dense lists of phrases)
+
 from __future__ import annotations
 
 # First words of the parties in resources/examples/contradictions.

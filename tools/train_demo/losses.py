@@ -81,7 +81,9 @@ def losses(model: DiffusionGemmaForBlockDiffusion, targets: Targets) -> Losses:
         used = (torch.rand(batch, 1, 1, device=noisy.device) < SELF_CONDITIONED).float()
         previous = torch.softmax(before / temperature, -1) * used
     logits = denoise(model, noisy, previous, targets.lengths, prefix, mask)
-    ce = functional.cross_entropy(logits.flatten(0, 1), targets.canvases.flatten(), reduction="none").view(batch, canvas)
+    ce = functional.cross_entropy(logits.flatten(0, 1), targets.canvases.flatten(), reduction="none").view(
+        batch, canvas
+    )
     diffusion = (ce * targets.weights).sum() / batch
 
     position = torch.arange(prompt, device=noisy.device)[None]

@@ -12,7 +12,17 @@ SHARES = Weighted(
 )  # fmt: skip
 # At the start: comparing and matching in their plainest form, until the circuits for them exist.
 FIRST_SHARES = Weighted(
-    {"contradiction": 40, "ticket": 16, "sentiment": 2, "topic": 6, "record": 5, "mention": 7, "values": 10, "match": 8, "chat": 6}
+    {
+        "contradiction": 40,
+        "ticket": 16,
+        "sentiment": 2,
+        "topic": 6,
+        "record": 5,
+        "mention": 7,
+        "values": 10,
+        "match": 8,
+        "chat": 6,
+    }
 )
 
 

@@ -138,7 +138,7 @@ def initialise(model: DiffusionGemmaForBlockDiffusion, post_norm: float = 0.5) -
             p.fill_(post_norm)
         elif p.dim() >= 2 and "embed" not in name and "lm_head" not in name:
             p.normal_(0, p.shape[-1] ** -0.5)
-    for kind, layer in zip(model.config.text_config.layer_types, model.model.decoder.layers):
+    for kind, layer in zip(model.config.text_config.layer_types, model.model.decoder.layers, strict=True):
         if kind == "full_attention":  # mostly position-free: start with queries close to keys, so that equals attract
             key, query = layer.self_attn.k_proj.weight, layer.self_attn.q_proj.weight
             query.copy_(0.8 * key.repeat(query.shape[0] // key.shape[0], 1) + 0.6 * query)
@@ -150,7 +150,7 @@ class _Layer:
 
 
 class Prefix:
-    """Stands in for transformers' cache: the encoder writes it, the decoder reads ``layers[i].keys`` and ``.values``."""
+    """Stands in for transformers' cache: the encoder writes keys and values of all layers, the decoder reads them."""
 
     is_compileable = False
 
@@ -192,9 +192,12 @@ def encode(model: DiffusionGemmaForBlockDiffusion, prompt_ids: Tensor) -> tuple[
         input_ids=prompt_ids, attention_mask=masks, position_ids=position[None], past_key_values=prefix
     ).last_hidden_state
     kept: list[Tensor] = []
-    for layer_type, layer in zip(config.layer_types, prefix.layers):
+    for layer_type, layer in zip(config.layer_types, prefix.layers, strict=True):
         if layer_type == "sliding_attention":  # all that the decoder may see
-            kept += [layer.keys[:, :, -(config.sliding_window - 1) :], layer.values[:, :, -(config.sliding_window - 1) :]]
+            kept += [
+                layer.keys[:, :, -(config.sliding_window - 1) :],
+                layer.values[:, :, -(config.sliding_window - 1) :],
+            ]
         else:
             kept += [layer.keys, layer.values]
     return kept, hidden
@@ -231,7 +234,7 @@ def denoise(
     hidden = decoder.self_conditioning(decoder.embed_tokens(canvas_ids), soft.to(decoder.embed_tokens.weight.dtype))
     position = torch.arange(length, device=canvas_ids.device)[None] + prompt_length[:, None]
     rope = {kind: decoder.rotary_emb(hidden, position, kind) for kind in decoder.unique_layer_types}
-    for kind, layer in zip(config.layer_types, decoder.layers):
+    for kind, layer in zip(config.layer_types, decoder.layers, strict=True):
         hidden = layer(
             hidden,
             position_embeddings=rope[kind],

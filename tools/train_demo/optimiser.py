@@ -42,7 +42,9 @@ class Muon:
             flat = orthogonal(torch.cat(stacks))
             scale = max(1.0, rows / columns) ** 0.5
             parts = flat.split([stack.shape[0] for stack in stacks])
-            updates = [part.reshape(self.parameters[i].shape).contiguous() for i, part in zip(members, parts)]
+            updates = [
+                part.reshape(self.parameters[i].shape).contiguous() for i, part in zip(members, parts, strict=True)
+            ]
             torch._foreach_mul_(updates, rate * -scale)
             torch._foreach_add_([self.parameters[i] for i in members], updates)
 
@@ -52,7 +54,9 @@ class Optimiser:
 
     FIRST_EAGER = 3  # updates before the capture, in which Adam makes its state
 
-    def __init__(self, named: dict[str, nn.Parameter], muon_rate: float, adam_rate: float, clip: float, graphs: bool) -> None:
+    def __init__(
+        self, named: dict[str, nn.Parameter], muon_rate: float, adam_rate: float, clip: float, graphs: bool
+    ) -> None:
         matrices, rest = split_parameters(named)
         self.parameters = list(named.values())
         device = self.parameters[0].device
@@ -62,7 +66,12 @@ class Optimiser:
         on_gpu = device.type == "cuda"
         self.muon = Muon(matrices)
         self.adam = torch.optim.AdamW(
-            rest, lr=self._rate if on_gpu else adam_rate, betas=(0.9, 0.98), weight_decay=0.0, fused=on_gpu, capturable=on_gpu
+            rest,
+            lr=self._rate if on_gpu else adam_rate,
+            betas=(0.9, 0.98),
+            weight_decay=0.0,
+            fused=on_gpu,
+            capturable=on_gpu,
         )
         self._graph: torch.cuda.CUDAGraph | None = None
         self._updates = 0
@@ -100,7 +109,7 @@ class Optimiser:
         for group in self.adam.param_groups:
             if isinstance(group["lr"], Tensor):
                 group["lr"] = self._rate
-        for buffer, saved in zip(self.muon.buffers, state["muon"]):
+        for buffer, saved in zip(self.muon.buffers, state["muon"], strict=True):
             buffer.copy_(saved)
 
 

@@ -70,11 +70,12 @@ def _joint(r: Random, tokenizer: Tokenizer, sample: Read, prompt: Sequence[int])
     """``k: label`` lines; mostly the width and the last newline of the application's canvas, sometimes others."""
     text = "\n".join(
         f"{k}: {question.labels[answer]}"
-        for k, (question, answer) in enumerate(zip(sample.questions, sample.answers), start=1)
+        for k, (question, answer) in enumerate(zip(sample.questions, sample.answers, strict=True), start=1)
     )
     tokens = tokenizer.encode(text + ("\n" if r.random() < 0.75 else ""), add_special_tokens=False).ids
-    newline = tokenizer.token_to_id("\n")
-    labels = [i for i, token in enumerate(tokens) if (tokens[i + 1 :] or [newline])[0] == newline]
+    newline = tokenizer.encode("\n", add_special_tokens=False).ids[0]
+    ends = [*(i for i, token in enumerate(tokens) if token == newline), len(tokens)]
+    labels = sorted({end - 1 for end in ends if tokens[end - 1] != newline})
     tokens = [*tokens, END_OF_TURN]
     width = -(-(len(tokens) + 1) // STEP) * STEP
     if r.random() < 0.1:

@@ -85,7 +85,7 @@ def read(state: str, asked: Sequence[Asked], skill: str) -> Read:
 def with_label_noise(r: Random, sample: Read, share: float) -> Read:
     """Replaces each answer with probability ``share`` by another label, so that the model learns to doubt."""
     answers = []
-    for question, answer in zip(sample.questions, sample.answers):
+    for question, answer in zip(sample.questions, sample.answers, strict=True):
         if r.random() < share:
             answer = r.choice([i for i in range(len(question.labels)) if i != answer])
         answers.append(answer)
@@ -108,7 +108,7 @@ class Weighted:
         return r.choices(self._names, self._shares)[0]
 
 
-def other(r: Random, things: Sequence[T], than: T) -> T:
+def other(r: Random, things: Sequence[T], than: T) -> T:  # noqa: UP047 (runs on Python 3.11 too)
     """One of ``things`` that does not equal ``than``."""
     while (thing := r.choice(things)) == than:
         pass
@@ -116,7 +116,7 @@ def other(r: Random, things: Sequence[T], than: T) -> T:
 
 
 def with_articles(text: str) -> str:
-    """"a" before a vowel becomes "an" (by spelling, which is right for nearly all words of the lists)."""
+    """ "a" before a vowel becomes "an" (by spelling, which is right for nearly all words of the lists)."""
     return _ARTICLE.sub(r"\1n \2", text)
 
 

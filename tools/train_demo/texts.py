@@ -1,5 +1,7 @@
 """Smaller skills: sentiment of reviews, topics of short news, mentions, and yes/no about a record of fields."""
 
+# ruff: noqa: E501, SIM905 (dense lists of phrases)
+
 from __future__ import annotations
 
 import json
@@ -53,11 +55,15 @@ def review(r: Random) -> Read:
 def _sentiment(r: Random, tone: int) -> Asked:
     u = r.random()
     if u < 0.25 and tone != 1:
-        return noul(r.choice(("Is the review positive?", "Did the writer like it?", "Is the author pleased?")), tone == 2)
+        return noul(
+            r.choice(("Is the review positive?", "Did the writer like it?", "Is the author pleased?")), tone == 2
+        )
     if u < 0.5 and tone != 1:
         return noul(r.choice(("Is the review negative?", "Is it a complaint?", "Was the writer unhappy?")), tone == 0)
     if u < 0.75:
-        names = r.choice((("negative", "mixed", "positive"), ("bad", "neutral", "good"), ("unhappy", "undecided", "happy")))
+        names = r.choice(
+            (("negative", "mixed", "positive"), ("bad", "neutral", "good"), ("unhappy", "undecided", "happy"))
+        )
         asked = r.choice(("What is the sentiment?", "How does the writer feel?", "Which mood has the text?"))
         return choice(r, asked, [(name, "") for name in names], tone)
     levels = r.choice((("bad", "mixed", "good"), ("negative", "neutral", "positive"), ("poor", "fair", "excellent")))
@@ -101,7 +107,9 @@ def news(r: Random, easy: float = 0.0) -> Read:
     shown = [topic, *r.sample([t for t in NEWS if t != topic], 1 if r.random() < easy else r.randint(1, 6))]
     described = r.random() < 0.4
     options = [(name, DESCRIBED[name] if described else "") for name in shown]
-    asked_how = r.choice(("What is the topic?", "What is the text about?", "Which section does it belong to?", "Choose the topic."))
+    asked_how = r.choice(
+        ("What is the topic?", "What is the text about?", "Which section does it belong to?", "Choose the topic.")
+    )
     return read(state, [choice(r, asked_how, options, 0)], "topic")
 
 
@@ -134,12 +142,18 @@ def _about_field(r: Random, shown: dict[str, object]) -> Asked:
 
 def mention(r: Random) -> Read:
     """A list or a sentence of things, and whether one of them occurs."""
-    pool = r.choice((words.THINGS, words.PLACES, words.CITIES, words.COUNTRIES, words.LANGUAGES, SUBJECTS, words.COMPANY_FIRST))
+    pool = r.choice(
+        (words.THINGS, words.PLACES, words.CITIES, words.COUNTRIES, words.LANGUAGES, SUBJECTS, words.COMPANY_FIRST)
+    )
     chosen = [words.plain(word) for word in r.sample(pool, r.randint(2, 8))]
     joined = ", ".join(chosen[:-1]) + " and " + chosen[-1]
-    text = r.choice(("We talked about {t}.", "The list has {t}.", "{t}", "On the way we saw {t}.", "They asked for {t}.")).format(t=joined)
+    text = r.choice(
+        ("We talked about {t}.", "The list has {t}.", "{t}", "On the way we saw {t}.", "They asked for {t}.")
+    ).format(t=joined)
     asked = r.choice(chosen) if r.random() < 0.5 else words.plain(r.choice(pool))
-    instructions = r.choice(("Does the text mention {x}?", "Is {x} mentioned?", "Does the list contain {x}?", "Does {x} occur?"))
+    instructions = r.choice(
+        ("Does the text mention {x}?", "Is {x} mentioned?", "Does the list contain {x}?", "Does {x} occur?")
+    )
     return read(text, [noul(instructions.format(x=asked), asked in chosen)], "mention")
 
 
@@ -158,14 +172,32 @@ def values(r: Random) -> Read:
     return read(form.format(a=a, b=b), [noul(r.choice(UNEQUAL), not same)], "values")
 
 
-EQUAL = ["Are they the same?", "Is it the same value?", "Do both lines say the same?", "Are the two equal?", "Do A and B agree?"]
-UNEQUAL = ["Are they different?", "Do they differ?", "Do they conflict?", "Is there a difference?", "Do they contradict each other?"]
+EQUAL = [
+    "Are they the same?",
+    "Is it the same value?",
+    "Do both lines say the same?",
+    "Are the two equal?",
+    "Do A and B agree?",
+]
+UNEQUAL = [
+    "Are they different?",
+    "Do they differ?",
+    "Do they conflict?",
+    "Is there a difference?",
+    "Do they contradict each other?",
+]
 
 
 def match(r: Random) -> Read:
     """Which of several options stands in the text: the core of choosing."""
-    pool = r.choice((words.THINGS, words.PLACES, words.CITIES, words.COUNTRIES, words.LANGUAGES, SUBJECTS, words.COMPANY_FIRST))
+    pool = r.choice(
+        (words.THINGS, words.PLACES, words.CITIES, words.COUNTRIES, words.LANGUAGES, SUBJECTS, words.COMPANY_FIRST)
+    )
     options = [words.plain(word) for word in r.sample(pool, r.randint(2, 6))]
-    text = r.choice(("We talked about {x}.", "It is about {x}.", "{x}", "They asked for {x} today.", "Please bring {x}.")).format(x=options[0])
-    asked = r.choice(("Which one is it?", "Which option is named?", "What is the text about?", "Choose the one that occurs."))
+    text = r.choice(
+        ("We talked about {x}.", "It is about {x}.", "{x}", "They asked for {x} today.", "Please bring {x}.")
+    ).format(x=options[0])
+    asked = r.choice(
+        ("Which one is it?", "Which option is named?", "What is the text about?", "Choose the one that occurs.")
+    )
     return read(text, [choice(r, asked, [(option, "") for option in options], 0)], "match")

@@ -3,6 +3,10 @@
 Slots: {x} a product, {n} a small number, {m} an amount of money, {d} a date or weekday, {w} a duration.
 """
 
+# Word lists: kept dense on purpose.
+# ruff: noqa: E501, SIM905
+# fmt: off
+
 from __future__ import annotations
 
 PRODUCTS = """laptop phone tablet printer camera headset monitor keyboard router speaker watch kettle toaster blender lamp
@@ -146,7 +150,7 @@ TOPICS: dict[str, tuple[list[str], list[str], list[str]]] = {
         ["I received a fake mail in your name.", "Someone tries to steal my identity.", "A thief has my card.",
          "Our network is under attack.", "I found a hole in your firewall.", "A stranger knows my address.", "We were robbed on {d}.",
          "There is a virus on the computer.", "A scammer called me and asked for a code.", "The alarm does not protect us."]),
-}  # fmt: skip
+}
 
 REFUND = [
     "Please refund me.", "I want my money back.", "Give me my money back.", "I would like a refund.", "Please return the money.",
@@ -161,7 +165,7 @@ REFUND = [
     "I expect the amount back on my account.", "Cancel it and give me the money back.", "Please refund the shipping fee.",
     "Pay me back every cent.", "Please wire the {m} back.", "I shall only accept a refund.", "A refund of the postage would be fair.",
     "The rest of the fee should be paid back.", "Please book the {m} back.", "I want half of the price back.",
-]  # fmt: skip
+]
 NO_REFUND = [
     "Please send a new one.", "Please fix it.", "Please help me.", "What should I do?", "Please call me.", "Please check this.",
     "I do not want a refund, just a new one.", "Please send a technician.", "Could you look into this?", "Please correct it.",
@@ -171,7 +175,7 @@ NO_REFUND = [
     "Thanks for the refund of last month.", "Keep the money, I only want to know why.", "I only need some information.",
     "Please give me a hand.", "Can you arrange that?", "Please stop it.", "Please find out what happened.", "Tell me what to do.",
     "I am happy to pay for it.", "Please deal with this.", "Please exchange it.", "Could you fix that?", "Please reply.",
-]  # fmt: skip
+]
 
 # Four tiers: can wait, normal, soon, at once.
 URGENCY = [
@@ -200,11 +204,11 @@ URGENCY = [
      "The hospital depends on it!", "Water is everywhere, come at once!", "It cannot wait a second!", "Immediately, please!",
      "Smoke comes out of it!", "This instant!", "We are losing customers every second!", "Block it right away!", "Lives are at risk!",
      "All our machines have stopped!", "It happens at this very moment!", "Send someone at once!", "The building is being evacuated!"],
-]  # fmt: skip
+]
 URGENT_WORDS = [["whenever you like", "some day", "when you find the time", "at your leisure", "later on"],
                 ["this week", "in the next few days", "by the end of the week", "within the week", "by Friday"],
                 ["today", "by tomorrow", "tonight", "before tomorrow", "this afternoon"],
-                ["immediately", "right now", "at once", "this minute", "right away", "this second"]]  # fmt: skip
+                ["immediately", "right now", "at once", "this minute", "right away", "this second"]]
 TIERS = [
     ["can wait", "no hurry", "not urgent", "low", "no hurry at all", "some day", "whenever there is time", "it can wait",
      "no deadline", "relaxed", "the lowest urgency", "someday"],
@@ -213,7 +217,7 @@ TIERS = [
     ["high", "today", "by tomorrow", "urgent", "within a day", "today or by tomorrow", "needs an answer today", "within 24 hours"],
     ["emergency", "at once", "immediately", "critical", "right now", "drop everything", "an emergency, act now", "this minute",
      "danger or standstill", "the highest urgency"],
-]  # fmt: skip
+]
 GREETINGS = ["", "", "", "Hello, ", "Hi, ", "Dear team, ", "Good morning. ", "Hi there, ", "Dear support, ", "Good day, "]
 GOODBYES = ["", "", "", "", " Thank you.", " Thanks.", " Best regards", " Kind regards, {name}", " Cheers, {name}"]
 MOODS = {
@@ -221,4 +225,4 @@ MOODS = {
               "I have had enough.", "You are useless!", "I am furious.", "This is the worst company ever.", "I am fed up."],
     "pleased": ["I am a happy customer.", "I love your shop.", "Your service is great.", "Keep up the good work.",
                 "So far I was very pleased.", "You are wonderful.", "I really like the product.", "Great team!"],
-}  # fmt: skip
+}

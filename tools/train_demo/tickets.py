@@ -1,5 +1,7 @@
 """Support tickets with a topic, an urgency, a wish for a refund or none, and a mood, and questions about each."""
 
+# ruff: noqa: E501 (dense lists of phrases)
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -65,7 +67,11 @@ def _wish_and_urgency(r: Random, refund: bool, tier: int) -> list[str]:
         wish = r.choice(vocabulary.REFUND if refund else vocabulary.NO_REFUND)
     if wish and r.random() < 0.4:
         word = r.choice(vocabulary.URGENT_WORDS[tier])
-        return [f"{wish[:-1]} {word}{wish[-1]}"] if r.random() < 0.7 else [f"{sentence(word)}: {wish[0].lower()}{wish[1:]}"]
+        return (
+            [f"{wish[:-1]} {word}{wish[-1]}"]
+            if r.random() < 0.7
+            else [f"{sentence(word)}: {wish[0].lower()}{wish[1:]}"]
+        )
     by_when = r.choice(vocabulary.URGENCY[tier])
     if wish and r.random() < 0.2:
         return [f"{wish[:-1]}, {by_when[0].lower()}{by_when[1:]}"]
@@ -96,7 +102,10 @@ STATES = ["Ticket: {t}", "{t}", "Message: {t}", "Customer: {t}", "Subject: {s}\n
 def state_of(r: Random, ticket: Ticket) -> str:
     """The ticket as a form's template would show it."""
     return r.choice(STATES).format(
-        t=ticket.text, s=r.choice(("Question", "Help", "Request", "Order", "Hello")), o=r.randint(100, 9999), name=words.person(r)
+        t=ticket.text,
+        s=r.choice(("Question", "Help", "Request", "Order", "Hello")),
+        o=r.randint(100, 9999),
+        name=words.person(r),
     )
 
 
@@ -116,11 +125,21 @@ URGENT = ["How urgent is it?", "How urgent is this message?", "Rate the urgency.
           "When does the customer need an answer?", "How much time is there?", "How quickly should somebody answer?"]  # fmt: skip
 TODAY = ["Does a human have to look at this today?", "Is an answer needed today?", "Is it urgent?", "Must somebody react by tomorrow?",
          "Should this be handled today?", "Is there time pressure?"]  # fmt: skip
-EMERGENCY = ["Is this an emergency?", "Must somebody act at once?", "Is immediate action needed?", "Does it need a reaction right now?"]
+EMERGENCY = [
+    "Is this an emergency?",
+    "Must somebody act at once?",
+    "Is immediate action needed?",
+    "Does it need a reaction right now?",
+]
 ANGRY = ["Is the customer angry?", "Is the writer upset?", "Does the message sound angry?"]
 MOOD = ["What is the mood of the writer?", "How does the customer feel?", "Which tone has the message?"]
 ABOUT = ["Is the message about {t}?", "Is this about {t}?", "Does the ticket concern {t}?", "Is the topic {t}?"]
-MENTION = ["Does the text mention a {x}?", "Is a {x} mentioned?", "Does the message talk about a {x}?", "Does the word {x} occur?"]
+MENTION = [
+    "Does the text mention a {x}?",
+    "Is a {x} mentioned?",
+    "Does the message talk about a {x}?",
+    "Does the word {x} occur?",
+]
 
 
 def ask_team(r: Random, ticket: Ticket, easy: bool = False) -> Asked:
@@ -142,7 +161,9 @@ def ask_team(r: Random, ticket: Ticket, easy: bool = False) -> Asked:
 
 def ask_urgency(r: Random, ticket: Ticket) -> Asked:
     """A score of 2 to 4 levels, in one direction or the other; each level's words are drawn anew."""
-    cuts = r.choice(([0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 1, 2], [0, 0, 1, 2], [0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 2, 2]))
+    cuts = r.choice(
+        ([0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 1, 2], [0, 0, 1, 2], [0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 2, 2])
+    )
     levels = []
     for level in range(max(cuts) + 1):
         tiers = [tier for tier in range(4) if cuts[tier] == level]
@@ -183,7 +204,17 @@ def ask(r: Random, ticket: Ticket, what: str, easy: bool = False) -> Asked:
     return noul(r.choice(MENTION).format(x=product), product in ticket.text)
 
 
-WEIGHTS = {"team": 30, "urgency": 25, "refund": 22, "today": 4, "emergency": 3, "angry": 3, "mood": 3, "about": 5, "mention": 5}
+WEIGHTS = {
+    "team": 30,
+    "urgency": 25,
+    "refund": 22,
+    "today": 4,
+    "emergency": 3,
+    "angry": 3,
+    "mood": 3,
+    "about": 5,
+    "mention": 5,
+}
 
 
 def triage(r: Random, easy: float = 0.0, what: str | None = None) -> Read:

@@ -49,9 +49,7 @@ def build(texts: Iterable[str], tokens: int) -> Tokenizer:
     tokenizer.normalizer = normalizers.Replace(" ", "▁")
     split = pre_tokenizers.Split(Regex(r"▁?[A-Za-z]+|▁?\d|▁?[^A-Za-z\d\n▁]|▁|\n"), behavior="isolated")
     tokenizer.pre_tokenizer = split
-    tokenizer.decoder = decoders.Sequence(
-        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
-    )
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
     trainer = trainers.BpeTrainer(
         vocab_size=tokens,
         special_tokens=[*SPECIALS, *(f"<0x{byte:02X}>" for byte in range(256))],
@@ -63,7 +61,7 @@ def build(texts: Iterable[str], tokens: int) -> Tokenizer:
 
 
 def _damped(texts: Iterable[str], split: pre_tokenizers.Split) -> Iterator[str]:
-    """Each word as often as the square root of its count, so that rare words get tokens too; then the protocol's words."""
+    """Each word as often as the root of its count, so that rare words get tokens too; then the protocol's words."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(piece for piece, _ in split.pre_tokenize_str(text.replace(" ", "▁")))

@@ -97,7 +97,9 @@ def to_device(batch: Batch, device: str) -> Targets:
     )
 
 
-def first_slot(model: DiffusionGemmaForBlockDiffusion, device: str, size: int, at_once: int = 256) -> evaluate.FirstSlot:
+def first_slot(
+    model: DiffusionGemmaForBlockDiffusion, device: str, size: int, at_once: int = 256
+) -> evaluate.FirstSlot:
     """Reads through torch, many at once, padded."""
 
     @torch.no_grad()
@@ -154,7 +156,9 @@ class Run:
                 if name.endswith("layer_scalar"):
                     buffer.data = buffer.data.bfloat16()
         rates = (settings.muon_rate, settings.adam_rate)
-        self.optimiser = Optimiser(self.masters.parameters, *rates, CLIP, bool(settings.graphs) and bool(settings.update_graph))
+        self.optimiser = Optimiser(
+            self.masters.parameters, *rates, CLIP, bool(settings.graphs) and bool(settings.update_graph)
+        )
         self.step, self.before, self.examples = 0, 0.0, 0
         if resumed:
             self._load_state()
@@ -189,14 +193,17 @@ class Run:
             file.write(line + "\n")
 
     def measure(self) -> dict[str, str]:
-        """Figures on fresh samples of each skill, and on the bundled examples (watched only: nothing is chosen by them)."""
+        """Figures on fresh samples, and on the bundled examples (watched only: nothing is chosen by them)."""
         self.model.eval()
         read = first_slot(self.model, self.settings.device, self.size.vocabulary)
         found = evaluate.on_samples(self.tokenizer, read, self.size.vocabulary)
         examples = evaluate.on_examples(self.tokenizer, read, self.size.vocabulary)
         self.model.train()
         shown = ("auc", "accuracy", "spearman", "readable")
-        short = {name: " ".join(f"{k[:3]}={values[k]:.3f}" for k in shown if k in values) for name, values in examples.items()}
+        short = {
+            name: " ".join(f"{k[:3]}={values[k]:.3f}" for k in shown if k in values)
+            for name, values in examples.items()
+        }
         return {"fresh": " ".join(f"{name}={value:.3f}" for name, value in found.items()), **short}
 
     def train(self) -> None:
@@ -210,7 +217,12 @@ class Run:
         start = time.monotonic()
         saved = measured = start
         sums, since, waited = np.zeros(5), 0, 0.0
-        self.log({"parameters": sum(p.numel() for p in self.parameters), "settings": {k: str(v) for k, v in asdict(s).items()}})
+        self.log(
+            {
+                "parameters": sum(p.numel() for p in self.parameters),
+                "settings": {k: str(v) for k, v in asdict(s).items()},
+            }
+        )
         while True:
             elapsed = self.before + time.monotonic() - start
             progress = elapsed / s.seconds if s.seconds else self.step / s.steps
@@ -231,8 +243,17 @@ class Run:
                 since += 1
             if self.step % 100 == 0:
                 names = ("label", "rest", "next", "first", "accuracy")
-                means = {name: round(float(x), 4) for name, x in zip(names, sums / since)}
-                self.log({"step": self.step, "seconds": round(elapsed, 1), "examples": self.examples, "rate": round(scale, 3), "waited": round(waited, 2), **means})
+                means = {name: round(float(x), 4) for name, x in zip(names, sums / since, strict=True)}
+                self.log(
+                    {
+                        "step": self.step,
+                        "seconds": round(elapsed, 1),
+                        "examples": self.examples,
+                        "rate": round(scale, 3),
+                        "waited": round(waited, 2),
+                        **means,
+                    }
+                )
                 if not math.isfinite(float(sums.sum())):
                     raise RuntimeError("the loss is not finite")
                 sums, since, waited = np.zeros(5), 0, 0.0
@@ -256,7 +277,12 @@ def parse() -> tuple[Settings, Size]:
         for field in fields(kind):
             required = field.name == "out"
             default = None if required else field.default
-            parser.add_argument(f"--{field.name.replace('_', '-')}", type=converters[str(field.type)], required=required, default=default)
+            parser.add_argument(
+                f"--{field.name.replace('_', '-')}",
+                type=converters[str(field.type)],
+                required=required,
+                default=default,
+            )
     values = vars(parser.parse_args())
     chosen = [kind(**{field.name: values[field.name] for field in fields(kind)}) for kind in (Settings, Size)]
     settings, size = chosen

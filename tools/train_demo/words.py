@@ -1,5 +1,7 @@
 """Word lists that several generators share: names, things, places, and values with several ways to write them."""
 
+# ruff: noqa: E501, SIM905 (word lists read better as text)
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -142,7 +144,9 @@ def _number(r: Random, top: int) -> int:
 
 def duration(r: Random) -> Value:
     """So many hours, days, weeks, months or years."""
-    unit, top = r.choice((("hour", 72), ("day", 180), ("day", 90), ("week", 52), ("month", 60), ("month", 36), ("year", 30)))
+    unit, top = r.choice(
+        (("hour", 72), ("day", 180), ("day", 90), ("week", 52), ("month", 60), ("month", 36), ("year", 30))
+    )
     n = _number(r, top)
     forms = [f"{n} {unit}s"]
     if n < 100:
@@ -228,7 +232,9 @@ def frequency(r: Random) -> Value:
     unit = r.choice(("week", "month", "year", "quarter"))
     if u < 0.4:
         n = r.randint(2, 12)
-        return Value(("per", n, unit), (f"{in_words(n)} times a {unit}", f"{n} times a {unit}", f"{n} times per {unit}"))
+        return Value(
+            ("per", n, unit), (f"{in_words(n)} times a {unit}", f"{n} times a {unit}", f"{n} times per {unit}")
+        )
     if u < 0.6:
         plural = r.choice(("hour", "day", "week", "month", "year"))
         n = r.randint(2, 12)
