@@ -19,7 +19,8 @@ PHASES = {
     "python": "looking for Python",
     "fetch": "fetching and unpacking",
     "install": "installing",
-    "verify": "importing it once (about a minute)",
+    "files": "comparing the files",
+    "import": "importing it once (about a minute)",
 }
 
 
@@ -67,16 +68,19 @@ class TerminalReporter:
 
     def progress(self, progress: EnvironmentProgress) -> None:
         if progress.phase != self._phase:
+            if {progress.phase, self._phase} != {"fetch", "install"}:  # these two share a bar
+                self.close()
             self._phase = progress.phase
             self.note(PHASES[progress.phase])
-        if progress.phase not in {"fetch", "install"} or progress.bytes_total is None:
+        if progress.phase not in {"fetch", "install", "files"} or progress.bytes_total is None:
             return
         if self._bar is None:
             # disable=None: no bar where stderr is a file or a pipe
             self._bar = tqdm(
                 total=progress.bytes_total, initial=progress.bytes_done, unit="B", unit_scale=True, disable=None
             )
-        self._bar.set_postfix_str(f"{progress.packages_done}/{progress.packages} packages", refresh=False)
+        if progress.phase != "files":
+            self._bar.set_postfix_str(f"{progress.packages_done}/{progress.packages} packages", refresh=False)
         self._bar.update(progress.bytes_done - self._bar.n)
 
     def note(self, text: str) -> None:

@@ -26,7 +26,7 @@ from engine.runtime.remove import drop_cache, remove_folder
 from engine.runtime.spec import EnvironmentSpec
 from engine.runtime.status import environment_at
 from engine.runtime.uv import Source, Uv, find_uv, log_file
-from engine.runtime.verify import Verification, unusable, verify
+from engine.runtime.verify import unusable, verify
 
 VENV_S = 120.0
 
@@ -84,12 +84,12 @@ async def build(order: Order, listener: Listener) -> Environment:
     begun = await sync(uv, order, partial, listener) or begun
     size = await asyncio.to_thread(tree_bytes, partial.path)
     # What an earlier attempt left may have lost bytes to a power cut; what uv unpacked just now has not.
-    seen = await look(partial, spec, listener, contents=begun)
+    seen = await verify(partial, spec, contents=begun, listener=listener)
     if seen.damage:
         listener.note(f"fetching again what is damaged: {', '.join(map(str, seen.damage[:5]))}")
         await asyncio.to_thread(drop_cache, places)
         await sync(uv, order, partial, listener, reinstall=sorted({found.package for found in seen.damage}))
-        seen = await look(partial, spec, listener, contents=True)
+        seen = await verify(partial, spec, contents=True, listener=listener)
     if not seen.good:
         raise unusable(seen, "start again; if it ends the same way, remove it and look at the disk and the system")
     mark = replace(
@@ -144,19 +144,6 @@ async def sync(
         lambda pid: listener.progress(meter.look(pid)),
     )
     return there > 0
-
-
-async def look(
-    environment: Environment, spec: EnvironmentSpec, listener: Listener, *, contents: bool = False
-) -> Verification:
-    """Verify, with its phase."""
-    count = len(spec.pins)
-    listener.progress(EnvironmentProgress("verify", count, count, spec.unpacked_bytes or 0, spec.unpacked_bytes))
-    seen = await verify(environment, spec, contents=contents)
-    for finding in seen.findings:
-        if finding.severity == "warning":
-            listener.note(f"{finding.text}; {finding.remedy}")
-    return seen
 
 
 async def _prepare(order: Order, uv: Uv, python: Python) -> tuple[Environment, bool]:

@@ -10,6 +10,7 @@ import base64
 import csv
 import hashlib
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -52,6 +53,25 @@ class Inventory:
     broken: tuple[Damage, ...]
 
 
+class Scan:
+    """How far a comparison is, told across threads.
+
+    Attributes:
+        done, total: bytes of the files looked at, and of all.
+        stopped: set it, and the comparison ends soon; its result is then worth nothing.
+    """
+
+    def __init__(self) -> None:
+        self.done = self.total = 0
+        self.stopped = False
+        self._lock = threading.Lock()
+
+    def looked_at(self, size: int) -> None:
+        """A file more."""
+        with self._lock:
+            self.done += size
+
+
 def take_inventory(folder: Path, site_packages: Path, spec: EnvironmentSpec) -> Inventory:
     """Read the records of all packages of the lock."""
     there = _installed(site_packages)
@@ -72,7 +92,9 @@ def take_inventory(folder: Path, site_packages: Path, spec: EnvironmentSpec) -> 
     return Inventory(files, tuple(broken))
 
 
-def find_damage(folder: Path, site_packages: Path, spec: EnvironmentSpec, *, contents: bool) -> tuple[Damage, ...]:
+def find_damage(
+    folder: Path, site_packages: Path, spec: EnvironmentSpec, *, contents: bool, scan: Scan | None = None
+) -> tuple[Damage, ...]:
     """Compare an environment with its lock and its packages' records.
 
     Args:
@@ -81,12 +103,17 @@ def find_damage(folder: Path, site_packages: Path, spec: EnvironmentSpec, *, con
     """
     inventory = take_inventory(folder, site_packages, spec)
     inside = os.path.relpath(site_packages, folder)
+    watched = scan or Scan()
+    watched.total = sum(claims[-1][1].size or 0 for claims in inventory.files.values())
     known = {os.path.join(inside, path): fact for path, fact in spec.exceptions.items()}
 
     def look(item: tuple[str, tuple[tuple[str, FileFact], ...]]) -> Damage | None:
         path, claims = item
+        if watched.stopped:
+            return None
         allowed = [fact for _, fact in claims] + ([known[path]] if path in known else [])
         what = _file_damage(folder / path, allowed, contents=contents)
+        watched.looked_at(claims[-1][1].size or 0)
         return Damage(claims[0][0], path, what) if what else None
 
     with ThreadPoolExecutor(_THREADS) as pool:

@@ -19,7 +19,7 @@ import psutil
 WINDOW_S = 20.0  # the rate is that of the last so many seconds
 ARCHIVES = "archive-v0"  # uv's cache: one folder for each unpacked wheel
 
-Phase = Literal["checks", "uv", "python", "fetch", "install", "verify"]
+Phase = Literal["checks", "uv", "python", "fetch", "install", "files", "import"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,13 @@ class EnvironmentProgress:
     """A moment of a creation or repair.
 
     Attributes:
+        phase: ``fetch`` downloads and unpacks, ``install`` links into the environment, ``files`` compares files with
+            what was installed, ``import`` imports the engine once.
         packages_done: fetched and unpacked in phase ``fetch``, installed in phase ``install``.
-        bytes_done: unpacked on disk, of ``bytes_total``; a download is about half of it.
+        bytes_done: unpacked on disk, of ``bytes_total`` (a download is about half of it); compared in ``files``.
         bytes_total: None where the lock's figures are not known.
-        rate: unpacked bytes a second, lately.
-        eta_s: until everything is unpacked; None while unknown.
+        rate: bytes a second, lately.
+        eta_s: until ``bytes_total`` is reached; None while unknown.
     """
 
     phase: Phase

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from engine.errors import UserError
-from engine.runtime.create import Order, build, get_uv, look, sync
-from engine.runtime.files import Damage, find_damage
+from engine.runtime.create import Order, build, get_uv, sync
+from engine.runtime.files import Damage
 from engine.runtime.places import Environment, set_state
-from engine.runtime.progress import EnvironmentProgress, Listener, Quiet
+from engine.runtime.progress import Listener, Quiet
 from engine.runtime.python import look_at
 from engine.runtime.remove import drop_cache, refuse_in_use, remove_folder
 from engine.runtime.status import environment_at
-from engine.runtime.verify import unusable
+from engine.runtime.verify import compare, unusable, verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,10 @@ async def repair(order: Order, listener: Listener | None = None) -> Repaired:
             heard.note("its Python is gone: the environment is made anew")
             await asyncio.to_thread(remove_folder, there.path)
             return Repaired(await build(order, heard), "rebuilt")
-        heard.progress(EnvironmentProgress("checks", packages=len(spec.pins), bytes_total=spec.unpacked_bytes))
-        damage = await asyncio.to_thread(find_damage, there.path, there.site_packages, spec, contents=True)
+        damage = await compare(there, spec, contents=True, listener=heard)
         if damage or there.mark.state != "complete":
             await _replace(order, there, damage, heard)
-        seen = await look(there, spec, heard)
+        seen = await verify(there, spec, listener=heard)
         if not seen.good:
             raise unusable(seen, "every file is as it was installed: look at the system's libraries, or make it anew")
         mark = replace(there.mark, versions=dict(seen.versions))
@@ -84,7 +83,7 @@ async def _replace(order: Order, there: Environment, damage: Sequence[Damage], l
     uv = await get_uv(order, listener)
     set_state(there.path, there.mark, "repairing")
     await sync(uv, order, there, listener, reinstall=sorted({found.package for found in damage}))
-    left = await asyncio.to_thread(find_damage, there.path, there.site_packages, order.spec, contents=True)
+    left = await compare(there, order.spec, contents=True, listener=listener)
     if left:
         raise UserError(
             "env.still_damaged",

@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,14 +14,16 @@ from typing import Any
 
 from engine.domain.hardware import Finding
 from engine.errors import UserError
-from engine.runtime.files import Damage, find_damage, public
+from engine.runtime.files import Damage, Scan, find_damage, public
 from engine.runtime.places import Environment
+from engine.runtime.progress import EnvironmentProgress, Listener, Quiet
 from engine.runtime.spec import EnvironmentSpec
 from engine.supervise.program import ProgramEnd, run_program
 
 MODULES = ("torch", "transformers", "vllm")  # vllm last: it imports the others
 IMPORT_S = 900.0  # the first import compiles bytecode; from a slow disk that takes minutes
 COMPILE_S = 60.0
+TICK_S = 0.5
 # Only what the import itself must not do: ask the hub, tell its vendor, claim a card.
 _QUIET = {
     "HF_HUB_OFFLINE": "1",
@@ -63,16 +66,22 @@ class Verification:
         return not any(finding.severity == "blocker" for finding in self.findings)
 
 
-async def verify(environment: Environment, spec: EnvironmentSpec, *, contents: bool = False) -> Verification:
+async def verify(
+    environment: Environment, spec: EnvironmentSpec, *, contents: bool = False, listener: Listener | None = None
+) -> Verification:
     """Look at an environment. Call from the main thread.
 
     Args:
         contents: compare the hash of every file, else sizes only.
+        listener: hears of the progress; warnings come to it as notes.
 
     Raises:
         UserError: the child does not end.
     """
-    damage = await asyncio.to_thread(find_damage, environment.path, environment.site_packages, spec, contents=contents)
+    heard = listener or Quiet()
+    damage = await compare(environment, spec, contents=contents, listener=heard)
+    count = len(spec.pins)
+    heard.progress(EnvironmentProgress("import", count, count, spec.unpacked_bytes or 0, spec.unpacked_bytes))
     told = await _imports(environment, spec)
     gcc, compiles = await _compiler(told["include"])
     seen = Verification(
@@ -86,7 +95,38 @@ async def verify(environment: Environment, spec: EnvironmentSpec, *, contents: b
         compiles=compiles,
         damage=damage,
     )
-    return replace(seen, findings=tuple(_findings(seen, spec)))
+    findings = tuple(_findings(seen, spec))
+    for finding in findings:
+        if finding.severity == "warning":
+            heard.note(f"{finding.text}; {finding.remedy}")
+    return replace(seen, findings=findings)
+
+
+async def compare(
+    environment: Environment, spec: EnvironmentSpec, *, contents: bool, listener: Listener
+) -> tuple[Damage, ...]:
+    """:func:`find_damage` in threads, with progress; cancelling ends it soon."""
+    scan = Scan()
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            ticking = tasks.create_task(_tick(scan, len(spec.pins), listener))
+            damage = await asyncio.to_thread(
+                find_damage, environment.path, environment.site_packages, spec, contents=contents, scan=scan
+            )
+            ticking.cancel()
+        return damage
+    finally:
+        scan.stopped = True
+
+
+async def _tick(scan: Scan, packages: int, listener: Listener) -> None:
+    began = time.monotonic()
+    while True:
+        elapsed = time.monotonic() - began
+        rate = scan.done / elapsed if elapsed > 0 else 0.0
+        eta = (scan.total - scan.done) / rate if rate > 0 else None
+        listener.progress(EnvironmentProgress("files", 0, packages, scan.done, scan.total or None, rate, eta, elapsed))
+        await asyncio.sleep(TICK_S)
 
 
 async def _imports(environment: Environment, spec: EnvironmentSpec) -> dict[str, Any]:
