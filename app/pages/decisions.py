@@ -296,7 +296,9 @@ class DecisionsPage(QWidget):
         return text.format(rows=f"{facts.count:,}", questions=len(questions), answers=f"{total:,}")
 
     def _mark(self, step: int, text: str, problems: int) -> None:
-        self.tabs.setTabText(step, f"{text}  ✕ {problems}" if problems else text)
+        marked = f"{text}  ✕ {problems}" if problems else text
+        if self.tabs.tabText(step) != marked:  # setting it lays the tabs out anew
+            self.tabs.setTabText(step, marked)
 
     def _follow_question(self, row: int) -> None:
         questions = self.presenter.document.form.questions

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QMessageBox, QScrollArea, QStackedWidget, QTabWidget, QWidget
 
 from app.models.results_runs import RunsModel
@@ -58,6 +59,15 @@ class RunsPart(QWidget):
         self._engine_ready = ready
         self._engine_was_away = self._engine_was_away or not ready
         self._show_controls()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._results.seen = True
+        self._results.refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._results.seen = False
 
     # ---- building
     def _build(self) -> None:

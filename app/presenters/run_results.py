@@ -74,6 +74,9 @@ class AnswerDetail:
 class ResultsPresenter(QObject):
     """Reads the file of the open run, in threads, and never writes it.
 
+    Attributes:
+        seen: whether the answers are on the screen; nothing is brought up to date for nobody.
+
     Signals:
         opened(object): another run is open (``RunInfo``), or None.
         counted(int): so many answers pass the filter.
@@ -94,6 +97,7 @@ class ResultsPresenter(QObject):
         super().__init__(parent)
         self.model = ResultsModel(self)
         self.model.page_wanted.connect(lambda number: spawn(self, self._fetch(number), "fetch answers"))
+        self.seen = False
         self.form: Form | None = None
         self.run_id = ""
         self._browser: RunBrowser | None = None
@@ -105,7 +109,7 @@ class ResultsPresenter(QObject):
         self._timer = QTimer(self)
         self._timer.setObjectName("results refresh")
         self._timer.setInterval(REFRESH_MS)
-        self._timer.timeout.connect(self.refresh)
+        self._timer.timeout.connect(lambda: self.refresh() if self.seen else None)
 
     def open(self, run_id: str) -> None:
         """Show another run; the empty id closes."""
