@@ -97,6 +97,15 @@ class SetupPresenter(QObject):
         there = self.seen.disk.found if self.seen.disk else None
         return command_line(found, there, self.seen.checkpoint, self.memory.port)
 
+    @property
+    def engine_ready(self) -> bool:
+        return self._engine.state.ready
+
+    def checkpoint_title(self) -> str:
+        """What the plan needs, in words; empty without a plan for vLLM."""
+        found = self.seen.plan
+        return "" if found is None or self.seen.embedded else checkpoint_entry(found).repo
+
     def begin(self) -> None:
         """The first look, once; then goes on with what was under way when the window died."""
         if self._begun is None:

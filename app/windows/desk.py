@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from app.presenters.chat import ChatPresenter
     from app.presenters.engine import EngineChoice, EnginePresenter
     from app.presenters.settings import SettingsPresenter
+    from app.presenters.setup import SetupPresenter
 
 _LATER = (
     "app.pages.engine",
     "app.pages.settings",
     "app.pages.decisions",
+    "app.pages.setup",
     "app.presenters.chat",
     "app.widgets.markdown",
 )
@@ -56,6 +58,7 @@ class Desk(QObject):
         self.engine: EnginePresenter | None = None
         self.chat: ChatPresenter | None = None
         self.settings: SettingsPresenter | None = None
+        self.setup: SetupPresenter | None = None
         self._ui_state = ui_state
         self._done = asyncio.Event()
         self._closing = False
@@ -103,6 +106,8 @@ class Desk(QObject):
         assert self.engine is not None
         await self._sweep(self.engine)
         self.engine.start()
+        if self.setup is not None and self.setup.memory.active is not None:
+            self.setup.begin()  # what was under way when the last window went
 
     def _build_presenters(self) -> None:
         from app.presenters.chat import ChatPresenter
@@ -114,20 +119,36 @@ class Desk(QObject):
         self.settings.changed.connect(self._on_settings)
         self.engine = EnginePresenter(self.settings.engine_choice(), self)
         self.engine.state_changed.connect(self._on_engine_state)
+        self._build_setup(self.engine, self.settings)
         self.chat = ChatPresenter(self.engine, self)
         self.chat_page.attach(self.chat)
         self.chat_page.new_requested.connect(self._new_conversation)
+
+    def _build_setup(self, engine: EnginePresenter, settings: SettingsPresenter) -> None:
+        from app.presenters.setup import SetupPresenter
+
+        self.setup = SetupPresenter(engine, parent=self)
+        self.setup.choice_made.connect(self._use_engine)
+        self.setup.launched.connect(lambda: settings.update(engine="vllm"))
+        self.setup.noted.connect(self.notifier.report)
+        settings.vllm = self.setup.choice
+        engine.configure(settings.engine_choice())
 
     def _build_pages(self) -> None:
         from app.pages.decisions import DecisionsPage
         from app.pages.engine import EnginePage
         from app.pages.settings import SettingsPage
+        from app.pages.setup import SetupPage
 
         assert self.engine is not None
+        assert self.setup is not None
         assert self.settings is not None
         engine_page = EnginePage(self.engine)
         engine_page.choice_made.connect(self._use_engine)
+        setup_page = SetupPage(self.setup)
+        setup_page.page_wanted.connect(self.window.show_page)
         pages: dict[str, QWidget] = {
+            "setup": setup_page,
             "engine": engine_page,
             "settings": SettingsPage(self.settings),
             "decisions": DecisionsPage(self.engine, self.settings.value, self.notifier),
@@ -189,7 +210,7 @@ class Desk(QObject):
         try:
             if self.engine is not None and self.engine.state.phase != "stopped":
                 self.window.show_closing(self.tr("Stopping the engine …"))
-            for part in (self.window.page("decisions"), self.chat, self.engine):
+            for part in (self.setup, self.window.page("decisions"), self.chat, self.engine):
                 close_down = getattr(part, "close_down", None)  # a part with nothing to end has none
                 if close_down is not None:
                     await close_down()

@@ -11,7 +11,7 @@ from app.theme import set_role
 from app.widgets.icons import app_icon
 from app.widgets.shell import NavRail, NoticeStack, StatusLine, ToyBanner
 
-PAGES = ("chat", "decisions", "engine", "settings")
+PAGES = ("chat", "decisions", "setup", "engine", "settings")
 DEFAULT_SIZE = (1180, 780)
 MINIMUM_SIZE = (820, 560)
 
@@ -116,6 +116,7 @@ class MainWindow(QMainWindow):
         entries = (
             ("chat", self.tr("Chat"), "chat"),
             ("decisions", self.tr("Decisions"), "decisions"),
+            ("setup", self.tr("Setup"), "setup"),
             ("engine", self.tr("Engine"), "engine"),
             ("settings", self.tr("Settings"), "settings"),
         )
