@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sysconfig
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def heard() -> Heard:
 
 
 @pytest.fixture
-def _uv_on_path(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def uv_on_path(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """uv as ``./desk`` finds it, keeping to itself: no managed Python, no retries, no settings of the user."""
     own = root / ".desk/uv/bin"
     if shutil.which("uv") is None:
@@ -41,9 +42,18 @@ def _uv_on_path(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def stand_in(tmp_path: Path, _uv_on_path: None) -> StandIn:
+def stand_in(tmp_path: Path, uv_on_path: None) -> StandIn:
     if not (Path(sysconfig.get_path("include")) / "Python.h").is_file():
         pytest.skip(f"Python.h of Python {MINOR} is not here")
     made = StandIn(tmp_path / "wheels", tmp_path / "engine.lock", default_places())
     made.relock()
     return made
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
