@@ -147,7 +147,7 @@ class Hub:
             first, last = answer.hub_headers, answer.headers
             size = first.get("X-Linked-Size") or last.get("Content-Length") or ""
             tag = first.get("X-Linked-Etag") or first.get("ETag") or last.get("ETag") or ""
-        return int(size) if size.isdigit() else -1, tag.removeprefix("W/").strip('"')
+        return int(size) if size.isdecimal() else -1, tag.removeprefix("W/").strip('"')
 
     def _judge(self, answer: Answer, what: str) -> None:
         """Raises for everything but 200 and 206."""
@@ -181,11 +181,12 @@ class Hub:
 
 def retry_after(value: str, now: float | None = None) -> float | None:
     """Seconds of a Retry-After header (RFC 9110, 10.2.3: a number or a date); None when it says nothing."""
-    if value.strip().isascii() and value.strip().isdigit():
+    value = value.strip()
+    if value.isascii() and value.isdecimal():
         return float(value)
     try:
         then = email.utils.parsedate_to_datetime(value).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return max(0.0, then - (time.time() if now is None else now))
 
