@@ -34,6 +34,8 @@ def remove(places: Places, name: str) -> int:
     with places.locked():
         before = shutil.disk_usage(places.root).free
         remove_folder(folder)
+        if not any(found.mark.state == "partial" for found in list_environments(places)):
+            drop_cache(places)  # it is of use only to one that is half made
         return max(0, shutil.disk_usage(places.root).free - before)
 
 
@@ -82,11 +84,14 @@ def drop_cache(places: Places) -> None:
 
 
 def refuse_in_use(folder: Path) -> None:
-    """Raises UserError ``env.in_use`` when a process was started from the folder."""
+    """Raises UserError ``env.in_use`` when a process was started from the folder, or has libraries of it in memory.
+
+    The second counts because vLLM's processes overwrite their command lines with titles.
+    """
     prefix = str(folder) + os.sep
     for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            if process.pid != os.getpid() and any(part.startswith(prefix) for part in process.cmdline()[:2]):
+        with suppress(psutil.Error, OSError):
+            if process.pid != os.getpid() and _uses(process, prefix):
                 raise UserError(
                     "env.in_use",
                     "process {pid} ({name}) runs from {folder}",
@@ -95,3 +100,9 @@ def refuse_in_use(folder: Path) -> None:
                     name=process.name(),
                     folder=folder,
                 )
+
+
+def _uses(process: psutil.Process, prefix: str) -> bool:
+    if any(part.startswith(prefix) for part in process.cmdline()[:2]):
+        return True
+    return prefix.encode() in Path(f"/proc/{process.pid}/maps").read_bytes()

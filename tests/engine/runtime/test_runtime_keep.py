@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,24 @@ async def test_repair_and_removal_leave_a_running_engine_alone(stand_in: StandIn
     assert find_environment(stand_in.spec, stand_in.places) is not None
 
 
+async def test_a_process_with_a_title_of_its_own_is_seen_by_its_libraries(stand_in: StandIn, made: Environment) -> None:
+    """vLLM's workers overwrite their command lines."""
+    code = f"import mmap; file = open({str(made.site_packages / 'ballast/data.bin')!r}, 'rb'); " + (
+        "held = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ); print(flush=True); input()"
+    )
+    running = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", code), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert running.stdout is not None
+    try:
+        await running.stdout.readline()
+        with refused("env.in_use"):
+            remove(stand_in.places, made.path.name)
+    finally:
+        running.kill()
+        await running.communicate()
+
+
 async def test_there_must_be_something_to_repair(stand_in: StandIn) -> None:
     with refused("env.none"):
         await repair(stand_in.order())
@@ -223,6 +242,19 @@ def test_a_removal_that_was_killed_can_be_finished(stand_in: StandIn) -> None:
     remove(stand_in.places, "one")
     assert not half.exists()
     assert not again.exists()
+
+
+def test_the_cache_stays_while_something_is_half_made(stand_in: StandIn) -> None:
+    marked(stand_in.places.root / "one")
+    half = marked(stand_in.places.root / "two.partial")
+    mark = read_mark(half)
+    assert mark is not None
+    set_state(half, mark, "partial")
+    stand_in.places.cache.mkdir()
+    remove(stand_in.places, "one")
+    assert stand_in.places.cache.is_dir()
+    remove(stand_in.places, "two.partial")
+    assert not stand_in.places.cache.exists()
 
 
 def test_the_last_environment_takes_the_helpers_with_it(stand_in: StandIn) -> None:

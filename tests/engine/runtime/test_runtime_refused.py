@@ -196,6 +196,18 @@ async def test_a_virtual_environment_is_seen_through(stand_in: StandIn) -> None:
     assert python.executable.is_relative_to(sys.base_prefix)
 
 
+async def test_a_python_that_uv_brought_is_taken_first(stand_in: StandIn, heard: Heard) -> None:
+    base = await look_at(Path(sys.executable))
+    assert base is not None
+    folder = stand_in.places.pythons / f"cpython-{base.version}-linux-x86_64-gnu"
+    folder.parent.mkdir(parents=True)
+    os.symlink(base.executable.parents[1], folder)
+    made = await create(stand_in.order(), heard)
+    assert made.mark.managed
+    assert made.mark.base_python.startswith(str(folder))
+    assert heard.notes == []
+
+
 async def test_another_python_begins_anew(stand_in: StandIn) -> None:
     """What was begun with a Python that is gone is not gone on with."""
     made = await create(stand_in.order())
