@@ -25,6 +25,7 @@ ENVIRONMENT_PHASES = {
     "python": "Looking for Python",
     "fetch": "Fetching and unpacking packages",
     "install": "Installing packages",
+    "files": "Comparing files",
     "verify": "Importing the engine once",
 }
 
