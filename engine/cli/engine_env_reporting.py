@@ -20,7 +20,7 @@ PHASES = {
     "fetch": "fetching and unpacking",
     "install": "installing",
     "files": "comparing the files",
-    "import": "importing it once (about a minute)",
+    "verify": "importing it once (about a minute)",
 }
 
 

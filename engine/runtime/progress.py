@@ -19,7 +19,7 @@ import psutil
 WINDOW_S = 20.0  # the rate is that of the last so many seconds
 ARCHIVES = "archive-v0"  # uv's cache: one folder for each unpacked wheel
 
-Phase = Literal["checks", "uv", "python", "fetch", "install", "files", "import"]
+Phase = Literal["checks", "uv", "python", "fetch", "install", "files", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class EnvironmentProgress:
 
     Attributes:
         phase: ``fetch`` downloads and unpacks, ``install`` links into the environment, ``files`` compares files with
-            what was installed, ``import`` imports the engine once.
+            what was installed, ``verify`` imports the engine once.
         packages_done: fetched and unpacked in phase ``fetch``, installed in phase ``install``.
         bytes_done: unpacked on disk, of ``bytes_total`` (a download is about half of it); compared in ``files``.
         bytes_total: None where the lock's figures are not known.

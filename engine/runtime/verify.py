@@ -81,7 +81,7 @@ async def verify(
     heard = listener or Quiet()
     damage = await compare(environment, spec, contents=contents, listener=heard)
     count = len(spec.pins)
-    heard.progress(EnvironmentProgress("import", count, count, spec.unpacked_bytes or 0, spec.unpacked_bytes))
+    heard.progress(EnvironmentProgress("verify", count, count, spec.unpacked_bytes or 0, spec.unpacked_bytes))
     told = await _imports(environment, spec)
     gcc, compiles = await _compiler(told["include"])
     seen = Verification(

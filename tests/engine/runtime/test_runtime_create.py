@@ -71,7 +71,7 @@ async def command_in_the_middle(stand_in: StandIn, index: Index) -> asyncio.subp
 async def test_an_environment_is_made_and_runs(stand_in: StandIn, heard: Heard) -> None:
     made = await create(stand_in.order(), heard)
     assert made.path == stand_in.places.complete(stand_in.spec.id)
-    assert heard.phases == ["checks", "uv", "python", "fetch", "install", "files", "import"]
+    assert heard.phases == ["checks", "uv", "python", "fetch", "install", "files", "verify"]
     ran = await run_program([str(made.python), "-I", "-c", "import vllm; print(vllm.__version__)"], timeout_s=60)
     assert ran.output == "0.33.0\n"
     assert made.mark.packages == 4

@@ -92,7 +92,7 @@ async def test_repair_of_a_whole_environment_changes_nothing(
 ) -> None:
     done = await repair(stand_in.order(), heard)
     assert (done.how, done.damage) == ("whole", ())
-    assert heard.phases == ["files", "import"]
+    assert heard.phases == ["files", "verify"]
 
 
 async def test_repair_fetches_what_is_damaged_and_only_that(stand_in: StandIn, made: Environment) -> None:

@@ -15,4 +15,4 @@ async def test_an_environment_is_made_and_repaired_in_qts_loop(
     made = await create(stand_in.order(), heard)
     (made.site_packages / "torch/__init__.py").unlink()
     assert (await repair(stand_in.order(), heard)).how == "packages"
-    assert heard.phases == ["checks", "uv", "python", "fetch", "install", "files", "import"]
+    assert heard.phases == ["checks", "uv", "python", "fetch", "install", "files", "verify"]

@@ -117,5 +117,5 @@ async def test_the_real_environment_is_made_in_full(heard: Heard) -> None:
     seen = await verify(made, spec, contents=True)
     assert seen.good, seen.findings
     assert seen.versions["vllm"] == "0.33.0"
-    assert heard.phases == ["checks", "uv", "python", "fetch", "install", "files", "import"]
+    assert heard.phases == ["checks", "uv", "python", "fetch", "install", "files", "verify"]
     remove(places, made.path.name)
