@@ -322,8 +322,8 @@ class SetupPresenter(QObject):
                 self.fetch()
             case "launch":
                 await self.launch_now()
-            case "probe" if self._engine.state.ready:
-                await self.probe_now()
+            case "probe":
+                self._on_engine()  # it may be ready already, or will be
 
     async def _make_engine(self) -> SupervisedEngine:
         if self.seen.machine is None:
@@ -384,6 +384,8 @@ class SetupPresenter(QObject):
             self._set(
                 "launch", Step("done", self.tr("{model} answers at {url}").format(model=state.model, url=state.url))
             )
+            if self.memory.active == "probe" and self._begun is not None and not self.steps["probe"].busy:
+                self.probe()
         elif self.steps["launch"].done:
             self._set("launch", Step("open", state.message))
 

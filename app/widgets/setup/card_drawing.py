@@ -23,6 +23,7 @@ _DARK = {"weights": "#6f9be6", "cache": "#5cc0b2", "activations": "#dca94f", "ca
 BAR = 30  # pixels
 GAP = 14
 SWATCH = 11
+LEAST = GIB // 20  # less is not worth a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class CardDrawing(QWidget):
         used = 0
         for name in PARTS:
             sizes = [dict(bar.parts).get(name, 0) if name != "free" else bar.free for bar in self._bars]
-            if not any(sizes):
+            if max(sizes, default=0) < LEAST:
                 continue
             low, high = f"{min(sizes) / GIB:.1f}", f"{max(sizes) / GIB:.1f}"
             span = low if low == high else f"{low} to {high}"
