@@ -19,7 +19,7 @@ from engine.runtime.progress import tree_bytes
 from engine.runtime.remove import remove, remove_helpers
 from engine.runtime.repair import repair
 from engine.runtime.spec import EnvironmentSpec, load_spec
-from engine.runtime.status import find_environment, list_environments
+from engine.runtime.status import environment_at, find_environment, list_environments
 from engine.runtime.uv import Source
 from engine.runtime.verify import verify
 
@@ -49,7 +49,7 @@ def install(lock: Path | None, index_url: str | None, wheels: Path | None, pytho
     order = _order(lock, index_url, wheels, python)
     reporter = _reporter(as_json)
     try:
-        environment = asyncio.run(create(order, reporter))
+        environment = asyncio.run(_make(order, reporter))
     except KeyboardInterrupt:
         reporter.stopped()
         return INTERRUPTED
@@ -57,6 +57,15 @@ def install(lock: Path | None, index_url: str | None, wheels: Path | None, pytho
         reporter.close()
     reporter.ready(environment)
     return OK
+
+
+async def _make(order: Order, reporter: Reporter) -> Environment:
+    """Make it, or finish the repair that was begun."""
+    there = environment_at(order.places.complete(order.spec.id))
+    if there is not None and there.mark.state == "repairing":
+        reporter.note("going on with a repair that was begun")
+        return (await repair(order, reporter)).environment
+    return await create(order, reporter)
 
 
 @command.command("repair")

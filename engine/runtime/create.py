@@ -56,17 +56,19 @@ async def create(order: Order, listener: Listener | None = None) -> Environment:
         UserError: of the kinds that :mod:`engine.runtime.checks`, ``python``, ``uv`` and ``failures`` name; or
             ``env.locked``, ``env.half_repaired``, ``env.not_right``.
     """
+    folder = order.places.complete(order.spec.id)
     with order.places.locked():
-        there = environment_at(order.places.complete(order.spec.id))
+        there = environment_at(folder)
         if there is not None and there.mark.state == "complete":
             return there
-        if there is not None:
+        if there is not None and there.mark.state == "repairing":
             raise UserError(
                 "env.half_repaired",
                 "the environment in {folder} was left in the middle of a repair",
                 remedy="go on with `engine-env repair`",
-                folder=there.path,
+                folder=folder,
             )
+        await asyncio.to_thread(_clear, folder)
         return await build(order, listener or Quiet())
 
 
@@ -184,9 +186,14 @@ async def _empty(order: Order, uv: Uv, python: Python, folder: Path) -> Environm
     return Environment(folder, mark)
 
 
-def _new_folder(folder: Path, mark: Mark) -> None:
+def _clear(folder: Path) -> None:
+    """Make the place free, or find out now, not at the end, that something is there which is not ours."""
     if os.path.lexists(folder):
         remove_folder(folder)
+
+
+def _new_folder(folder: Path, mark: Mark) -> None:
+    _clear(folder)
     folder.mkdir(parents=True)
     write_mark(folder, mark)  # first of all: a kill shall leave nothing that is not known as ours
 

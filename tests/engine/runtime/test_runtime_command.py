@@ -10,6 +10,9 @@ from typing import Any
 
 from runtime_helpers import StandIn
 
+from engine.runtime.places import read_mark, set_state
+from engine.runtime.status import find_environment
+
 
 def engine_env(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -60,6 +63,19 @@ def test_a_program_reads_events(stand_in: StandIn) -> None:
     assert {"environment_progress", "environment_ready"} <= {event["event"] for event in told}
     assert told[-1]["event"] == "environment_ready"
     assert told[-1]["versions"]["vllm"] == "0.33.0"
+
+
+def test_install_finishes_a_repair_that_was_killed(stand_in: StandIn) -> None:
+    given = ("install", "--lock", stand_in.lock, "--wheels", stand_in.wheels)
+    assert engine_env(*given).returncode == 0
+    folder = stand_in.places.complete(stand_in.spec.id)
+    mark = read_mark(folder)
+    assert mark is not None
+    set_state(folder, mark, "repairing")
+    again = engine_env(*given)
+    assert again.returncode == 0, again.stderr
+    assert "going on with a repair" in again.stderr
+    assert find_environment(stand_in.spec, stand_in.places) is not None
 
 
 def test_an_error_is_an_event_too(stand_in: StandIn) -> None:

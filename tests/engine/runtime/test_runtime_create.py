@@ -180,6 +180,24 @@ async def test_a_folder_that_is_not_ours_is_left_alone(stand_in: StandIn) -> Non
     assert (foreign / "thesis.txt").read_text() == "mine"
 
 
+async def test_a_name_that_is_taken_is_found_before_the_download(stand_in: StandIn, heard: Heard) -> None:
+    foreign = stand_in.places.complete(stand_in.spec.id)
+    foreign.mkdir(parents=True)
+    with refused("env.not_ours"):
+        await create(stand_in.order(), heard)
+    assert heard.phases == []
+
+
+async def test_what_was_about_to_be_removed_is_made_anew(stand_in: StandIn) -> None:
+    """A kill between the word and the deed of a removal."""
+    made = await create(stand_in.order())
+    set_state(made.path, made.mark, "removing")
+    (made.path / "old").touch()
+    again = await create(stand_in.order())
+    assert again.mark.state == "complete"
+    assert not (again.path / "old").exists()
+
+
 async def test_an_engine_that_cannot_be_imported_is_no_environment(stand_in: StandIn) -> None:
     stand_in.relock(*STAND_INS[1:], module("vllm", "0.33.0", "raise OSError('libcuda.so.1: not found')"))
     with refused("env.not_right") as caught:
