@@ -173,7 +173,7 @@ class ChatPage(QWidget):
         return (
             self.tr("What is a diffusion model?"),
             self.tr("Tell me a story about a fox."),
-            self.tr("Name five planets."),
+            self.tr("Write a loop in Python."),
         )
 
     def _usual_hint(self) -> str:

@@ -102,6 +102,8 @@ class Composer(QFrame):
         """Whether a message can be sent now; one can always be written."""
         self._ready = ready
         self.text.setPlaceholderText(placeholder)
+        # WORKAROUND: QPlainTextEdit paints a new placeholder only when another one was hidden before (Qt 6.12).
+        self.text.viewport().update()
         self._update()
 
     def set_answering(self, answering: bool) -> None:
