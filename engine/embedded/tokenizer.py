@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from engine.errors import InputError, UserError
 # Off by decision: with thinking a read gets worse. The block stands in the prompt, never on the canvas.
 EMPTY_THOUGHT = "<|channel>thought\n<channel|>"
 END_OF_TURN = "<turn|>"
-_BYTE_TOKEN = re.compile(r"<0x[0-9A-F]{2}>")
 _REPLACEMENT = "\ufffd"
 
 
@@ -30,7 +28,7 @@ class DemoTokenizer:
         end_of_turn: id of the token that ends a turn.
         pad: id of the padding token.
         longest: characters of the longest token; so many stand behind one id at most.
-        special_ids: ids that a reader never sees as text (byte tokens are text).
+        special_ids: ids that a reader never sees as text.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -51,9 +49,7 @@ class DemoTokenizer:
         self.pad = self._id_of(settings.get("pad_token", "<pad>"), folder)
         self.longest = max(map(len, self._tokenizer.get_vocab()))
         self.special_ids = frozenset(
-            index
-            for index, token in self._tokenizer.get_added_tokens_decoder().items()
-            if token.special and not _BYTE_TOKEN.fullmatch(token.content)
+            index for index, token in self._tokenizer.get_added_tokens_decoder().items() if token.special
         )
 
     def _id_of(self, token: str, folder: Path) -> int:
@@ -73,13 +69,8 @@ class DemoTokenizer:
         return ids
 
     def decode(self, ids: Sequence[int], *, skip_special: bool = True) -> str:
-        """The text of ``ids``.
-
-        The library's own way to skip special tokens also drops byte tokens where a vocabulary marks them special
-        (every character outside the vocabulary would vanish), so the choice is made here.
-        """
-        kept = [i for i in ids if i not in self.special_ids] if skip_special else list(ids)
-        text: str = self._tokenizer.decode(kept, skip_special_tokens=False)
+        """The text of ``ids``, without special tokens unless they are asked for."""
+        text: str = self._tokenizer.decode(list(ids), skip_special_tokens=skip_special)
         return text
 
     def token_string(self, index: int) -> str:

@@ -49,9 +49,23 @@ def test_a_newline_is_one_token_also_between_lines(tokenizer: Tokenizer) -> None
     assert ids(tokenizer, "1: yes\n2: B").count(newline[0]) == 1
 
 
-@pytest.mark.parametrize("text", ["Hello world, 12 days.", "café 日本\n\n  two  spaces", "3 x 7 = 21", "¿qué?"])
+@pytest.mark.parametrize(
+    "text", ["Hello world, 12 days.", "café 日本\n\n  two  spaces", "3 x 7 = 21", "¿qué?", "Grüße"]
+)
 def test_any_text_survives(tokenizer: Tokenizer, text: str) -> None:
-    assert tokenizer.decode(ids(tokenizer, text), skip_special_tokens=False) == text
+    for skip in (False, True):  # transformers and vLLM skip special tokens; bytes are none
+        assert tokenizer.decode(ids(tokenizer, text), skip_special_tokens=skip) == text
+
+
+def test_only_the_protocol_is_special(tokenizer: Tokenizer) -> None:
+    special = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    assert special == set(SPECIALS)
+    assert tokenizer.decode(ids(tokenizer, "<0x41>")) == "<0x41>"
+
+
+def test_a_new_vocabulary_takes_bytes_as_text() -> None:
+    made = protocol.build(["some words, some more words"] * 3, tokens=400)
+    assert made.decode(made.encode("Grüße").ids, skip_special_tokens=True) == "Grüße"
 
 
 def test_the_template_writes_what_training_wrote() -> None:

@@ -57,7 +57,18 @@ def build(texts: Iterable[str], tokens: int) -> Tokenizer:
         show_progress=False,
     )
     tokenizer.train_from_iterator(_damped(texts, split), trainer)
-    return tokenizer
+    return _bytes_are_text(tokenizer)
+
+
+def _bytes_are_text(tokenizer: Tokenizer) -> Tokenizer:
+    """The same vocabulary with byte tokens as plain tokens, as in Gemma's.
+
+    The trainer takes them as special tokens, which a decoder that skips special tokens would drop: "Grüße" would
+    become "Gre".
+    """
+    state = json.loads(tokenizer.to_str())
+    state["added_tokens"] = [token for token in state["added_tokens"] if token["content"] in SPECIALS]
+    return Tokenizer.from_str(json.dumps(state))
 
 
 def _damped(texts: Iterable[str], split: pre_tokenizers.Split) -> Iterator[str]:
