@@ -9,6 +9,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from app.models.setup import STEPS, StepName
+from app.presenters.engine import EngineChoice
 from app.presenters.setup import SetupPresenter
 from app.theme import set_role
 from app.widgets.icons import ThemedButton
@@ -118,8 +119,8 @@ class SetupPage(QWidget):
         self.probe.page_wanted.connect(self.page_wanted)
         for place in self._elsewhere():
             place.test_wanted.connect(presenter.test_url)
-            place.use_wanted.connect(presenter.use_url)
-            place.embedded_wanted.connect(presenter.use_embedded)
+            place.use_wanted.connect(lambda url, key: presenter.use(EngineChoice("url", url, key or None)))
+            place.embedded_wanted.connect(lambda: presenter.use(EngineChoice()))
 
     def _elsewhere(self) -> tuple[ElsewhereCard, ...]:
         return (self.detect.elsewhere, self.plan.elsewhere)

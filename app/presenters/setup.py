@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from app.presenters.setup_seen import Seen, default_probe
 from app.presenters.setup_work import (
     checkpoint_complete,
     checkpoint_entry,
+    download_argv,
     engine_on_disk,
     install_argv,
     start_work,
@@ -143,11 +143,11 @@ class SetupPresenter(QObject):
         self._work("engine", install_argv(self._lock, wheels), self.tr("Starting the installation"))
 
     def fetch(self) -> None:
-        self._work("checkpoint", self._download_argv(), self.tr("Asking the hub"))
+        self._work("checkpoint", download_argv(self.seen.plan), self.tr("Asking the hub"))
 
     def adopt(self, folder: str) -> None:
         """Use a checkpoint that lies in a folder already, verified there."""
-        self._work("checkpoint", [*self._download_argv(), "--adopt", folder], self.tr("Looking at the files"))
+        self._work("checkpoint", download_argv(self.seen.plan, folder), self.tr("Looking at the files"))
 
     def pause(self) -> None:
         self.workers.send("pause")
@@ -178,11 +178,9 @@ class SetupPresenter(QObject):
     def probe(self) -> None:
         spawn(self, self.probe_now(), "setup probe")
 
-    def use_embedded(self) -> None:
-        self.choice_made.emit(EngineChoice())
-
-    def use_url(self, url: str, api_key: str) -> None:
-        self.choice_made.emit(EngineChoice("url", url, api_key or None))
+    def use(self, choice: EngineChoice) -> None:
+        """Another engine than the planned one."""
+        self.choice_made.emit(choice)
 
     def test_url(self, url: str, api_key: str) -> None:
         spawn(self, self.test_url_now(url, api_key), "setup test of a server")
@@ -214,7 +212,7 @@ class SetupPresenter(QObject):
             return
         try:
             self.seen.disk = await asyncio.to_thread(engine_on_disk, self._lock, found)
-            folder = self._checkpoint_folder(found)
+            folder = checkpoint_entry(found).folder
             self.seen.checkpoint = folder
             self.seen.checkpoint_there = await asyncio.to_thread(checkpoint_complete, folder)
         except UserError as error:
@@ -342,25 +340,16 @@ class SetupPresenter(QObject):
         require(disk.fixes)
         return Launch(found, disk.found, folder, self.memory.port)
 
-    def _checkpoint_folder(self, found: LaunchPlan) -> Path:
-        named = self.memory.checkpoint_folder.get(found.checkpoint)
-        return Path(named) if named else checkpoint_entry(found).folder
-
     def _checkpoint_step(self) -> Step:
         found, folder = self.seen.plan, self.seen.checkpoint
         if found is None or folder is None:
             return Step()
         return words.checkpoint_step(checkpoint_entry(found), folder, there=self.seen.checkpoint_there)
 
-    def _download_argv(self) -> list[str]:
-        found = self.seen.plan
-        kind = found.checkpoint if found is not None else "fp8"
-        argv = [sys.executable, "-m", "engine.cli", "download", "--checkpoint", kind, "--worker"]
-        return argv if self.seen.checkpoint is None else [*argv, "--to", str(self.seen.checkpoint)]
-
     def _work(self, step: StepName, argv: list[str], phase: str) -> None:
-        if self.seen.plan is not None and self.workers.run(step, argv, phase):
-            self._remember(active=step, step=step)
+        if self.seen.plan is not None and self.workers.step is None:
+            self._remember(active=step, step=step)  # first: a kill right after the start must find it
+            self.workers.run(step, argv, phase)
 
     def _on_under_way(self, step: StepName, going: bool) -> None:
         """A pause holds over a restart; a window that leaves lets its work go on at the next start."""

@@ -48,7 +48,6 @@ class Memory(BaseModel):
         active: a step that was under way; it goes on at the next start.
         planned: the plan was looked at and agreed to.
         wheels: a folder of wheels for the engine's environment, instead of the network.
-        checkpoint_folder: where the checkpoint lies when not in the data folder; by kind.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -60,7 +59,6 @@ class Memory(BaseModel):
     wished: Wished = Wished()
     port: Annotated[int, Field(ge=1024, le=65535)] = DEFAULT_PORT
     wheels: str = ""
-    checkpoint_folder: dict[str, str] = Field(default_factory=dict)
     launched: bool = False
 
 

@@ -69,6 +69,13 @@ def checkpoint_entry(plan: LaunchPlan) -> CatalogueEntry:
     return entry(plan.checkpoint)
 
 
+def download_argv(plan: LaunchPlan | None, adopted: str = "") -> list[str]:
+    """The worker that brings a plan's checkpoint, from the hub or out of a folder of this machine."""
+    kind = plan.checkpoint if plan is not None else "fp8"
+    argv = [sys.executable, "-m", "engine.cli", "download", "--checkpoint", kind, "--worker"]
+    return [*argv, "--adopt", adopted] if adopted else argv
+
+
 def checkpoint_complete(folder: Path) -> bool:
     """Every file of the manifest is there with its size and the shards fit together; no byte is hashed again."""
     manifest = Folder(folder).load()
