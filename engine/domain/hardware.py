@@ -115,7 +115,7 @@ class Host:
     """The machine around the cards.
 
     Attributes:
-        glibc: (2, 36); vLLM's wheels need 2.28, PySide6's 2.34.
+        glibc: (2, 36); the engine's wheels need 2.31, PySide6's 2.34.
         gcc: its version, or "" when there is none (Triton compiles a helper on Ampere).
         python_headers: Python.h of the interpreter that the engine would use is there; None when unknown.
         secure_boot: on, off or unknown; an unsigned driver module does not load when it is on.

@@ -111,11 +111,11 @@ def refused_host(machine: Machine) -> Refusal | None:
     if host.system != "Linux":
         return Refusal("plan.system", f"the engine runs on Linux, this is {host.system}", ("use WSL2", *_OTHERWISE))
     if host.glibc is not None and host.glibc < ENGINE_GLIBC:
-        have = ".".join(map(str, host.glibc))
+        have, needed = (".".join(map(str, version)) for version in (host.glibc, ENGINE_GLIBC))
         return Refusal(
             "plan.glibc",
-            f"glibc {have} is too old: the engine's packages need 2.28 ({host.distribution or 'this distribution'})",
-            ("use a distribution of 2019 or later, or a container of one", *_OTHERWISE),
+            f"glibc {have} is too old: the engine's packages need {needed} ({host.distribution or 'this distribution'})",
+            ("use a distribution of 2020 or later, or a container of one", *_OTHERWISE),
         )
     return None
 

@@ -80,7 +80,7 @@ TABLE: dict[str, Fits | Refused | Embedded] = {
     "no-driver": Refused("plan.no_driver", "no driver answers", "580.65"),
     "no-gpu": Embedded(),
     "no-permission": Refused("plan.no_permission", "may not open", "/dev/nvidia"),
-    "old-glibc": Refused("plan.glibc", "2.27", "2019"),
+    "old-glibc": Refused("plan.glibc", "2.31", "2020"),
     "rtx-pro-6000": Fits("blackwell-large", 1, 0.90, 25.7, 59.0, 262, 4, "0.90 x 95 - 25.7 - 0.7"),
     "small-disk": PAIR,
     "v100-32": Embedded("compute capability 7.0"),

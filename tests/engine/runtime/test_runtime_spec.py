@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from runtime_helpers import Heard, StandIn, refused
 
+from engine.hardware.findings_host import ENGINE_GLIBC
 from engine.runtime.create import Order, create
 from engine.runtime.places import default_places
 from engine.runtime.progress import tree_bytes
@@ -32,7 +33,7 @@ def test_the_real_lock_and_its_facts_belong_together() -> None:
     assert spec.id.startswith("vllm-0.33.0-")
     assert (spec.pins["vllm"], spec.pins["torch"]) == ("0.33.0", "2.14.0")
     assert spec.pythons == ("3.12", "3.13")
-    assert spec.glibc == (2, 31)
+    assert spec.glibc == (2, 31) == ENGINE_GLIBC  # the finding before the download says the same
     assert spec.download_bytes is not None
     assert spec.unpacked_bytes is not None
     assert 4e9 < spec.download_bytes < spec.unpacked_bytes < 12e9
