@@ -114,7 +114,7 @@ def refused_host(machine: Machine) -> Refusal | None:
         have, needed = (".".join(map(str, version)) for version in (host.glibc, ENGINE_GLIBC))
         return Refusal(
             "plan.glibc",
-            f"glibc {have} ({host.distribution or 'this distribution'}) is too old: the engine's packages need {needed}",
+            f"glibc {have} is too old: the engine needs {needed} ({host.distribution or 'this distribution'})",
             ("use a distribution of 2020 or later, or a container of one", *_OTHERWISE),
         )
     return None
