@@ -119,8 +119,8 @@ class SetupPage(QWidget):
         self.probe.page_wanted.connect(self.page_wanted)
         for place in self._elsewhere():
             place.test_wanted.connect(presenter.test_url)
-            place.use_wanted.connect(lambda url, key: presenter.use(EngineChoice("url", url, key or None)))
-            place.embedded_wanted.connect(lambda: presenter.use(EngineChoice()))
+            place.use_wanted.connect(lambda url, key: presenter.choice_made.emit(EngineChoice("url", url, key or None)))
+            place.embedded_wanted.connect(lambda: presenter.choice_made.emit(EngineChoice()))
 
     def _elsewhere(self) -> tuple[ElsewhereCard, ...]:
         return (self.detect.elsewhere, self.plan.elsewhere)

@@ -31,7 +31,6 @@ from app.presenters.setup_work import (
 from app.presenters.setup_workers import SetupWorkers
 from app.tasks import cancel_all, spawn
 from engine.domain.hardware import Machine
-from engine.domain.plan import LaunchPlan
 from engine.errors import EngineError, UserError
 from engine.hardware.findings import find_findings
 from engine.launch.fixes import require
@@ -84,11 +83,6 @@ class SetupPresenter(QObject):
     def choice(self) -> EngineChoice:
         """vLLM as this setup has it."""
         return EngineChoice("vllm", make=self._make_engine)
-
-    @property
-    def first_open(self) -> StepName:
-        """The first step that is not done; the last one when all are."""
-        return next((step for step in STEPS if not self.steps[step].done), STEPS[-1])
 
     def command_line(self) -> str:
         found = self.seen.plan
@@ -172,15 +166,10 @@ class SetupPresenter(QObject):
         spawn(self, self.launch_now(), "setup launch")
 
     def stop_launch(self) -> None:
-        self._remember(active=None)
         self._engine.stop()
 
     def probe(self) -> None:
         spawn(self, self.probe_now(), "setup probe")
-
-    def use(self, choice: EngineChoice) -> None:
-        """Another engine than the planned one."""
-        self.choice_made.emit(choice)
 
     def test_url(self, url: str, api_key: str) -> None:
         spawn(self, self.test_url_now(url, api_key), "setup test of a server")
@@ -230,7 +219,7 @@ class SetupPresenter(QObject):
             return False
         if self._runs_already():
             self.seen.in_the_way, self.seen.right = (), ()
-            self._set("preflight", Step("done", self.tr("The engine of this plan runs already.")))
+            self._set("preflight", Step("done", self.tr("vLLM runs already; a new start ends it first.")))
             return True
         self._set("preflight", Step("running", self.tr("Looking …")))
         machine = self.seen.machine = await asyncio.to_thread(self._probe)
@@ -251,11 +240,14 @@ class SetupPresenter(QObject):
         if self.seen.embedded:
             self.choice_made.emit(EngineChoice())
             return
-        if self.steps["launch"].busy or not await self.check_now():
+        if self.steps["launch"].busy:
+            return
+        if not await self.check_now():
+            self._set("launch", self.steps["preflight"])
             return
         self._remember(active="launch", step="launch")
         self.seen.log = []
-        self._set("launch", Step("running", self.tr("Starting vLLM"), work=None))
+        self._set("launch", Step("running"))
         await self._engine.replace_now(self.choice)
         state = self._engine.state
         if self._closing:

@@ -193,5 +193,5 @@ def _fill(name: PartName, tokens: Tokens) -> QBrush:
     if name == "free":
         return QBrush(QColor(tokens.sunken))
     if name == "others":
-        return QBrush(QColor(tokens.border_strong), Qt.BrushStyle.BDiagPattern)
+        return QBrush(QColor(tokens.muted), Qt.BrushStyle.Dense5Pattern)
     return QBrush(QColor((_DARK if tokens.name == "dark" else _LIGHT)[name]))

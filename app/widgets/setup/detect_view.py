@@ -43,8 +43,9 @@ class DetectView(QWidget):
         bars = [bar for gpu in gpus if (bar := bar_of_gpu(gpu, _title(gpu)))]
         self.drawing.show_bars(bars)
         self._cards.setVisible(bool(bars))
-        self.findings.show_lines([(*SIGNS[found.severity], found.text, found.remedy) for found in findings])
-        self._known.setVisible(bool(findings))
+        rest = findings[1:] if step.phase == "failed" else findings  # the head says the first
+        self.findings.show_lines([(*SIGNS[found.severity], found.text, found.remedy) for found in rest])
+        self._known.setVisible(bool(rest))
 
 
 def _title(gpu: Gpu) -> str:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.models.setup import ProbeAnswer, Step
+from app.theme import set_role
 from app.widgets.decisions.parts import card, hbox, label, named, vbox
 from app.widgets.facts import Facts
 from app.widgets.fields import NumberField
@@ -50,6 +51,9 @@ class PreflightView(QWidget):
     def show_findings(
         self, step: Step, findings: Sequence[Finding], right: Sequence[str], port: int, *, needed: bool
     ) -> None:
+        many = sum(found.severity == "blocker" for found in findings)
+        if step.phase == "failed" and many > 1:
+            step = Step("failed", self.tr("{n} things are in the way.").format(n=many))
         self.head.show_step(step, self.tr("Not looked yet: is everything ready for a start?"))
         keys = {
             place: (found.code, self._actions[found.code])
@@ -103,6 +107,7 @@ class LaunchView(QWidget):
         ]
         self.phases.show_lines(lines)
         self.start.setVisible(not step.busy)
+        set_role(self.start, "" if step.done else "primary")
         self.start.setText(self.tr("Start again") if step.phase in ("done", "failed") else self.tr("Start"))
         self.stop.setVisible(step.busy)
         self.log.show_text(log)

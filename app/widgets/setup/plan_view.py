@@ -95,7 +95,7 @@ class PlanView(QWidget):
     def _show_notes(self, result: PlanResult | None) -> None:
         lines: list[tuple[str, str, str, str]] = []
         if isinstance(result, Refusal):
-            lines += [("→", "success", way, "") for way in result.ways_out]
+            lines += [("→", "success", way, "") for way in result.ways_out[1:]]  # the head says the first
         elif result is not None:
             lines += [("i", "muted", note, "") for note in result.notes]
         if result is not None:
