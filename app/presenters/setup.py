@@ -248,7 +248,8 @@ class SetupPresenter(QObject):
         self._remember(active="launch", step="launch")
         self.seen.log = []
         self._set("launch", Step("running"))
-        await self._engine.replace_now(self.choice)
+        # In a task of its own: a stop of the engine cancels whoever starts it.
+        await asyncio.wait([spawn(self._engine, self._engine.replace_now(self.choice), "start of vLLM")])
         state = self._engine.state
         if self._closing:
             return

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
+import urllib.request
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -16,8 +20,12 @@ from setup_world import free_port
 from app.models.setup import STEPS, StepName
 from app.presenters.setup import SetupPresenter
 from app.windows.desk import Desk
+from engine import paths
 from engine.launch.command import MODEL_NAME
 from engine.supervise.ports import bind_port
+from engine.supervise.processes import child_environment, create_time
+
+OWNER = Path(__file__).parents[2] / "fakes" / "engine_owner.py"
 
 
 @pytest.fixture
@@ -51,6 +59,11 @@ def text(desk: Desk, name: str) -> str:
 async def until_step(setup: SetupPresenter, step: StepName, *phases: str) -> None:
     if setup.steps[step].phase not in phases:
         await within(expect(setup.changed.connect, lambda: setup.steps[step].phase in phases))
+
+
+def phase_of(setup: SetupPresenter, step: StepName) -> str:
+    work = setup.steps[step].work
+    return work.phase if work is not None else ""
 
 
 async def opened(desk: Desk) -> SetupPresenter:
@@ -119,6 +132,64 @@ async def test_from_two_cards_to_the_first_chat(desk: Desk, world: World) -> Non
     await engine.restart_now()
     assert engine.state.ready
     assert engine.state.url.endswith(f":{setup.memory.port}")
+
+
+async def test_a_start_that_fails_or_is_stopped_says_so_and_can_be_done_again(
+    desk: Desk, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup = await opened(desk)
+    setup.set_port(free_port())
+    setup.set_wheels(str(world.wheels))
+    setup.install()
+    await until_step(setup, "engine", "done", "failed")
+    setup.fetch()
+    await until_step(setup, "checkpoint", "running")
+    await until_step(setup, "checkpoint", "done", "failed")
+    setup.show_step("launch")
+    monkeypatch.setenv("STAND_IN_VLLM", "die")
+    click(desk, "setup.launch.start")
+    await until_step(setup, "launch", "running")
+    await until_step(setup, "launch", "done", "failed")
+    assert "CUDA out of memory" in text(desk, "setup.launch.text")
+    assert text(desk, "setup.launch.remedy")
+    monkeypatch.setenv("STAND_IN_VLLM", f"hold={tmp_path / 'gate'}")
+    click(desk, "setup.launch.start")
+    await within(expect(setup.changed.connect, lambda: phase_of(setup, "launch") == "Loading the weights"))
+    assert text(desk, "setup.launch.work.phase") == "Loading the weights"
+    assert setup.memory.active == "launch"
+    click(desk, "setup.launch.stop")
+    await until_step(setup, "launch", "failed")
+    assert "stopped" in text(desk, "setup.launch.text")
+    assert setup.memory.active is None, "the user stopped it: it does not go on by itself"
+    assert not [child for child in living_children() if "vllm.entrypoints.cli.main" in child.cmdline()]
+    (tmp_path / "gate").touch()
+    click(desk, "setup.launch.start")
+    await until_step(setup, "probe", "done", "failed")
+    assert setup.steps["probe"].done
+
+
+async def test_what_a_crash_left_behind_is_ended_by_a_click(desk: Desk) -> None:
+    setup = await opened(desk)
+    setup.set_port(free_port())
+    owner = subprocess.Popen(  # noqa: ASYNC220  # it lives through the whole test
+        [sys.executable, str(OWNER), str(paths.runtime_dir()), "hold-nothing"],
+        stdout=subprocess.PIPE,
+        env=child_environment({}),
+    )
+    with owner:
+        assert owner.stdout is not None
+        told = json.loads(owner.stdout.readline())
+        pid = told["pid"]
+        with urllib.request.urlopen(f"http://127.0.0.1:{told['port']}/health") as answer:  # noqa: ASYNC210
+            answer.read()
+        owner.kill()
+    setup.show_step("preflight")
+    await setup.check_now()
+    assert str(pid) in " ".join(finding.text for finding in setup.seen.in_the_way)
+    looked = expect(setup.changed.connect, lambda: "preflight.leftovers" not in [f.code for f in setup.seen.in_the_way])
+    click(desk, "setup.preflight.findings.preflight.leftovers")
+    await within(looked)
+    assert create_time(pid) is None  # gone, or a zombie that nobody in this container reaps
 
 
 async def test_a_wish_has_its_consequence_at_once_and_a_refusal_its_ways_out(desk: Desk) -> None:
