@@ -80,7 +80,7 @@ class ChatPresenter(QObject):
             return False
         client = self.engine.client
         if client is None or not self.engine.state.ready:
-            self.refused.emit(self.tr("No engine is ready. Start it on the Engine page."))
+            self.refused.emit(self.why_not())
             return False
         turn = Turn(text)
         self.turns.append(turn)
@@ -99,6 +99,20 @@ class ChatPresenter(QObject):
             return True
         self.turns.append(Turn(question, state="failed"))
         return False
+
+    def why_not(self) -> str:
+        """Why no question can be asked while the engine is not ready."""
+        match self.engine.state.phase:
+            case "starting":
+                return self.tr(
+                    "The engine is still starting. Your message stays here; send it when the engine is ready."
+                )
+            case "stopping":
+                return self.tr("The engine is stopping. Start it on the Engine page.")
+            case "failed" | "lost":
+                return self.tr("The engine does not answer. Restart it on the Engine page.")
+            case _:
+                return self.tr("The engine is stopped. Start it on the Engine page.")
 
     def stop(self) -> None:
         """Ends the answer; what has been committed stays."""

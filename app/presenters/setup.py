@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, Signal
 from app.models.setup import STEPS, Step, StepName
 from app.presenters import setup_words as words
 from app.presenters.engine import EngineChoice, EnginePresenter
-from app.presenters.setup_launch import Launch, command_line, first_questions, gather_facts, look_at_server
+from app.presenters.setup_launch import command_line, first_questions, gather_facts, launch_of, look_at_server
 from app.presenters.setup_memory import Memory, Wished, load_memory, memory_file, save_memory
 from app.presenters.setup_seen import Seen, default_probe
 from app.presenters.setup_work import (
@@ -33,7 +33,6 @@ from app.tasks import cancel_all, spawn
 from engine.domain.hardware import Machine
 from engine.errors import EngineError, UserError
 from engine.hardware.findings import find_findings
-from engine.launch.fixes import require
 from engine.launch.planner import plan
 from engine.launch.preflight import in_order, preflight
 from engine.supervise.lifecycle import SupervisedEngine
@@ -253,7 +252,7 @@ class SetupPresenter(QObject):
         state = self._engine.state
         if self._closing:
             return
-        self._remember(active=None, launched=state.ready)
+        self._remember(active=None)
         if state.ready:
             self._on_engine()
             self.launched.emit()
@@ -319,19 +318,7 @@ class SetupPresenter(QObject):
     async def _make_engine(self) -> SupervisedEngine:
         if self.seen.machine is None:
             await self.detect_now()
-        return self._launch_parts().engine(self._on_start)
-
-    def _launch_parts(self) -> Launch:
-        """Raises UserError: a step before the launch is not done."""
-        found, disk, folder = self.seen.plan, self.seen.disk, self.seen.checkpoint
-        if found is None or disk is None or disk.found is None or folder is None or not self.seen.checkpoint_there:
-            raise UserError(
-                "setup.unfinished",
-                "vLLM is not set up on this computer",
-                remedy="go through the steps of the page Setup",
-            )
-        require(disk.fixes)
-        return Launch(found, disk.found, folder, self.memory.port)
+        return launch_of(self.seen, self.memory.port).engine(self._on_start)
 
     def _checkpoint_step(self) -> Step:
         found, folder = self.seen.plan, self.seen.checkpoint
@@ -359,17 +346,24 @@ class SetupPresenter(QObject):
         return state.ready and state.kind == "vllm" and not self.seen.embedded
 
     def _on_engine(self) -> None:
-        """The launch step follows the app's engine."""
-        state = self._engine.state
-        mine = state.kind == ("embedded" if self.seen.embedded else "vllm")
-        if state.ready and mine:
-            self._set(
-                "launch", Step("done", self.tr("{model} answers at {url}").format(model=state.model, url=state.url))
-            )
-            if self.memory.active == "probe" and self._begun is not None and not self.steps["probe"].busy:
-                self.probe()
-        elif self.steps["launch"].done:
-            self._set("launch", Step("open", state.message))
+        """The launch step follows the app's engine, whoever has started it."""
+        state, now = self._engine.state, self.steps["launch"]
+        if state.kind != ("embedded" if self.seen.embedded else "vllm"):
+            if now.done:
+                self._set("launch", Step())
+            return
+        match state.phase:
+            case "ready":
+                text = self.tr("{model} answers at {url}").format(model=state.model, url=state.url)
+                self._set("launch", Step("done", text))
+                if self.memory.active == "probe" and self._begun is not None and not self.steps["probe"].busy:
+                    self.probe()
+            case "starting" if not now.busy:
+                self._set("launch", Step("running"))
+            case "failed" | "lost":
+                self._set("launch", Step("failed", state.message, state.remedy))
+            case "stopped" if now.phase in ("running", "done"):
+                self._set("launch", Step())
 
     async def _end_leftovers(self) -> None:
         try:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.models.setup import ProbeAnswer
+from app.presenters.setup_seen import Seen
 from engine import paths
 from engine.client.http import EngineClient
 from engine.domain.chat import CanvasCommitted, Failed, Message
@@ -18,6 +19,7 @@ from engine.domain.question import Noul
 from engine.domain.reading import Method
 from engine.errors import EngineRefused, EngineUnreachable, InputError, UserError
 from engine.launch.command import MODEL_NAME, argv, environment, shell_line
+from engine.launch.fixes import require
 from engine.launch.preflight import Facts, look_at_disk
 from engine.reads.reader import Reader
 from engine.runtime.places import Environment
@@ -52,6 +54,21 @@ class Launch:
             port=self.port,
             on_progress=on_progress,
         )
+
+
+def launch_of(seen: Seen, port: int) -> Launch:
+    """The launch of what the steps have found.
+
+    Raises:
+        UserError: a step before the launch is not done, or the engine lacks a fix that the plan needs.
+    """
+    there = seen.disk.found if seen.disk is not None else None
+    if seen.plan is None or seen.disk is None or there is None or seen.checkpoint is None or not seen.checkpoint_there:
+        raise UserError(
+            "setup.unfinished", "vLLM is not set up on this computer", remedy="go through the steps of the page Setup"
+        )
+    require(seen.disk.fixes)
+    return Launch(seen.plan, there, seen.checkpoint, port)
 
 
 def command_line(plan: LaunchPlan, found: Environment | None, checkpoint: Path, port: int) -> str:

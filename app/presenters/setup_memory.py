@@ -46,7 +46,6 @@ class Memory(BaseModel):
     Attributes:
         step: that was shown last.
         active: a step that was under way; it goes on at the next start.
-        planned: the plan was looked at and agreed to.
         wheels: a folder of wheels for the engine's environment, instead of the network.
     """
 
@@ -55,11 +54,9 @@ class Memory(BaseModel):
     schema_version: Literal[1] = 1
     step: StepName = "detect"
     active: StepName | None = None
-    planned: bool = False
     wished: Wished = Wished()
     port: Annotated[int, Field(ge=1024, le=65535)] = DEFAULT_PORT
     wheels: str = ""
-    launched: bool = False
 
 
 def memory_file() -> Path:

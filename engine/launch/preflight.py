@@ -7,6 +7,7 @@ the port and what runs there are questions to other rooms.
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -76,7 +77,7 @@ def in_order(machine: Machine, plan: LaunchPlan, facts: Facts) -> tuple[str, ...
         ("host.no_compiler", f"C compiler {host.gcc}."),
         ("host.ram", f"{(host.ram_available or 0) / GIB:.0f} GiB of memory free."),
         ("host.shm", f"{(host.shm_free or 0) / GIB:.1f} GiB of shared memory free."),
-        ("host.open_files", f"A process may open {host.open_files_limit} files."),
+        ("host.open_files", f"A process may open {host.open_files_limit or 0:,} files."),
         ("preflight.leftovers", "No engine of an earlier start is left."),
     )
     missing = {"host.ram": host.ram_available, "host.shm": host.shm_free, "host.open_files": host.open_files_limit}
@@ -101,11 +102,11 @@ def look_at_disk(folder: Path) -> int | None:
 
 def _memory_line(machine: Machine, plan: LaunchPlan) -> str:
     free = {card.gpu.uuid: card.free for group in survey(machine).groups for card in group}
-    parts = (
+    alike = Counter(
         f"{card.name}: {free.get(card.uuid, 0) / GIB:.1f} GiB free, {card.needed / GIB:.1f} needed"
         for card in plan.cards
     )
-    return "; ".join(parts) + "."
+    return "; ".join(f"{count}× {text}" if count > 1 else text for text, count in alike.items()) + "."
 
 
 def _machine(machine: Machine, plan: LaunchPlan) -> Iterator[Finding]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
@@ -99,12 +101,14 @@ class PlanView(QWidget):
         elif result is not None:
             lines += [("i", "muted", note, "") for note in result.notes]
         if result is not None:
-            lines += [("○", "muted", self._left(left.name, left.reason), "") for left in result.left_out]
+            alike = Counter((left.name, left.reason) for left in result.left_out)
+            lines += [("○", "muted", self._left(*left, count), "") for left, count in alike.items()]
         self.notes.show_lines(lines)
         self._notes.setVisible(bool(lines))
 
-    def _left(self, name: str, reason: str) -> str:
-        return self.tr("Not used: {name}: {reason}").format(name=name, reason=reason)
+    def _left(self, name: str, reason: str, count: int) -> str:
+        cards = f"{count}× {name}" if count > 1 else name
+        return self.tr("Not used: {cards}: {reason}").format(cards=cards, reason=reason)
 
 
 def _flag(flag: Flag) -> str:
