@@ -65,7 +65,7 @@ class SetupPresenter(QObject):
     ) -> None:
         super().__init__(parent)
         self._engine, self._probe = engine, probe
-        self._closing = False
+        self._closing = self._launching = False
         self._lock = Path(os.environ[LOCK_VARIABLE]) if os.environ.get(LOCK_VARIABLE) else None
         self._begun: asyncio.Task[None] | None = None
         self.memory: Memory = load_memory(memory_file())
@@ -248,7 +248,9 @@ class SetupPresenter(QObject):
         self.seen.log = []
         self._set("launch", Step("running"))
         # In a task of its own: a stop of the engine cancels whoever starts it.
+        self._launching = True  # how it ends is told below, with the end of the log
         await asyncio.wait([spawn(self._engine, self._engine.replace_now(self.choice), "start of vLLM")])
+        self._launching = False
         state = self._engine.state
         if self._closing:
             return
@@ -360,9 +362,9 @@ class SetupPresenter(QObject):
                     self.probe()
             case "starting" if not now.busy:
                 self._set("launch", Step("running"))
-            case "failed" | "lost":
+            case "failed" | "lost" if not self._launching:
                 self._set("launch", Step("failed", state.message, state.remedy))
-            case "stopped" if now.phase in ("running", "done"):
+            case "stopped" if now.phase in ("running", "done") and not self._launching:
                 self._set("launch", Step())
 
     async def _end_leftovers(self) -> None:

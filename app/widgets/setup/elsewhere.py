@@ -50,7 +50,7 @@ class ElsewhereCard(QFrame):
             wrap=True,
         )
         column = vbox(
-            label(self.tr("Without these cards"), "strong"), words, row, self.message, hbox(embedded, 1), spacing=8
+            label(self.tr("Another engine instead"), "strong"), words, row, self.message, hbox(embedded, 1), spacing=8
         )
         column.setContentsMargins(16, 12, 16, 14)
         self.setLayout(column)

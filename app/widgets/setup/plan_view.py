@@ -60,9 +60,11 @@ class PlanView(QWidget):
         self, step: Step, machine: Machine | None, result: PlanResult | None, wishes: Wishes, command: str
     ) -> None:
         self.head.show_step(step, self.tr("Look at the machine first"))
-        self.overrides.show_wishes(wishes, machine.gpus if machine is not None else ())
+        gpus = machine.gpus if machine is not None else ()
+        self.overrides.show_wishes(wishes, gpus)
+        self._wishes.setVisible(bool(gpus))
         found = result if isinstance(result, LaunchPlan) else None
-        titles = {gpu.uuid: f"{gpu.index}: {gpu.name}" for gpu in machine.gpus} if machine is not None else {}
+        titles = {gpu.uuid: f"{gpu.index}: {gpu.name}" for gpu in gpus}
         bars = [bar_of_plan(budget, titles.get(budget.uuid, budget.name)) for budget in found.cards] if found else []
         self.drawing.show_bars(bars)
         self._cards.setVisible(bool(bars))

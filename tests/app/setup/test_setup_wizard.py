@@ -281,7 +281,8 @@ async def test_the_page_leaves_no_process(desk: Desk, world: World) -> None:
     setup = await opened(desk)
     world.hub.settings(rate=100_000)
     setup.fetch()
-    await within(expect(setup.changed.connect, lambda: setup.workers.pid is not None))
+    await within(expect(setup.changed.connect, lambda: bool(setup.workers.pid) or not setup.steps["checkpoint"].busy))
+    assert setup.steps["checkpoint"].busy, setup.steps["checkpoint"]
     await asyncio.wait_for(setup.close_down(), 30)
     assert setup.memory.active == "checkpoint", "it goes on at the next start"
     assert not [child for child in living_children() if "download" in child.cmdline()]
