@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -207,8 +208,8 @@ def _check_ids(questions: Sequence[Question], source: str) -> None:
             raise InputError("form.duplicate_id", "{source}: {place}: the id {value} occurs twice", **where)
         ids.add(question.id)
         if not question.id.strip() or not question.id.isprintable() or len(question.id) > MAX_ID:
-            message = "{source}: {place}: {value}; an id has 1 to {limit} printable characters"
-            raise InputError("form.bad_id", message, limit=MAX_ID, **where)
+            message = "{source}: {place}: {value} ({count} characters); an id has 1 to {limit} printable characters"
+            raise InputError("form.bad_id", message, limit=MAX_ID, count=len(question.id), **where)
         for column in question_columns(question):
             if column in owners:
                 message = "{source}: {place}: {value} needs the column {column}, which belongs to {owner}"
@@ -265,6 +266,9 @@ def _parse_json(raw: bytes, source: str) -> object:
             column=error.colno,
             detail=error.msg,
         ) from error
+    except ValueError as error:  # behind JSONDecodeError: Python reads no number of more digits than its limit
+        message = "{source}: a number has more than {limit} digits"
+        raise InputError("form.long_number", message, source=source, limit=sys.get_int_max_str_digits()) from error
     except RecursionError as error:
         raise InputError("form.too_deep", "{source}: nested too deeply", source=source) from error
 
@@ -326,4 +330,4 @@ def _reason(kind: str, message: str, context: Mapping[str, Any]) -> str:
 
 def _show(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)} characters)"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

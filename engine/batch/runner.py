@@ -150,7 +150,7 @@ class _Run:
                 for task in (stopping, *following):
                     task.cancel()
         except BaseExceptionGroup as errors:
-            raise _first(errors) from None
+            raise first_error(errors) from None
         finally:
             self.outbox.abandon(self.store)
         return await self._finish()
@@ -302,7 +302,7 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+def first_error(errors: BaseExceptionGroup[BaseException]) -> BaseException:
     """The first failure inside nested groups; the tasks' other failures follow from it."""
     error: BaseException = errors
     while isinstance(error, BaseExceptionGroup):

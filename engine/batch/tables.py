@@ -27,6 +27,10 @@ _HEAD = 1 << 18  # bytes looked at for the delimiter
 _ODD_LINES = 1 << 16  # bytes of lines that are not UTF-8, kept for the guess
 _SNIFFED_ROWS = 100
 
+# Python's codecs for texts inside other texts, no encodings of files; some bring halves of characters forth.
+_NO_FILES = frozenset({"idna", "punycode", "undefined", "unicode_escape", "unicode-escape"})
+_NO_FILES |= {"raw_unicode_escape", "raw-unicode-escape", "utf-7"}
+
 _MAGIC = (
     (b"PK\x03\x04", "a zip archive or an Excel workbook (.xlsx)"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)"),
@@ -216,11 +220,12 @@ def _scan(path: Path) -> str:
     A file may be ASCII for a gigabyte and then not: hence the whole of it.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
-    utf8, odd, rest = True, bytearray(), b""
+    utf8, odd, rest, lines_before = True, bytearray(), b"", 0
     with _reading(path), path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             if 0 in chunk:
-                raise _binary(path, "a zero byte")
+                raise _zero(path, chunk, lines_before)
+            lines_before += chunk.count(b"\n")
             if utf8:
                 try:
                     decoder.decode(chunk)
@@ -249,7 +254,11 @@ def _refuse_binary(path: Path, head: bytes) -> None:
         if head.startswith(magic):
             raise _binary(path, what)
     if by_mark(head) is None and utf16_without_mark(head) is None and 0 in head:
-        raise _binary(path, "a zero byte")
+        raise _zero(path, head)
+
+
+def _zero(path: Path, chunk: bytes, lines_before: int = 0) -> InputError:
+    return _binary(path, f"a zero byte (line {lines_before + chunk.count(b'\n', 0, chunk.index(0)) + 1})")
 
 
 def _binary(path: Path, what: str) -> InputError:
@@ -265,11 +274,15 @@ def _binary(path: Path, what: str) -> InputError:
 def _check_encoding(encoding: str, path: Path) -> None:
     try:
         b"a".decode(encoding)
+        known = codecs.lookup(encoding).name not in _NO_FILES
     except UnicodeDecodeError:
         return  # half a character of an encoding that exists
-    except LookupError as error:  # also for rot13, hex and the like, which are no text encodings
+    except (LookupError, ValueError):  # also for rot13, hex and the like, which are no text encodings
+        known = False
+    if not known:
         message = "{path}: there is no text encoding named {encoding}"
-        raise InputError("table.unknown_encoding", message, path=str(path), encoding=encoding) from error
+        remedy = "name one as Python does: utf-8, cp1252, cp949, utf-16, ..."
+        raise InputError("table.unknown_encoding", message, remedy=remedy, path=str(path), encoding=encoding)
 
 
 def _head_text(path: Path, head: bytes, encoding: str, bom: bool) -> str:
@@ -319,11 +332,18 @@ def _check_columns(columns: Iterable[str], path: Path) -> None:
     for number, name in enumerate(columns, start=1):
         if not name.strip():
             message = "{path}: column {number} has no name in the header"
-            raise InputError("table.unnamed_column", message, path=str(path), number=number)
+            remedy = "give every column a name in the first line; a delimiter at its end makes one more column"
+            raise InputError("table.unnamed_column", message, remedy=remedy, path=str(path), number=number)
         if name in seen:
             message = "{path}: columns {first} and {number} are both named {name}"
             raise InputError(
-                "table.duplicate_column", message, path=str(path), first=seen[name], number=number, name=repr(name)
+                "table.duplicate_column",
+                message,
+                remedy="give every column a name of its own",
+                path=str(path),
+                first=seen[name],
+                number=number,
+                name=repr(name),
             )
         seen[name] = number
     if len(seen) > MAX_COLUMNS:

@@ -1,14 +1,14 @@
 """The row template: a table's row becomes the state, the text that the questions are about.
 
 Jinja2 in its sandbox, cut down to what a text over some cells needs, because a form may come from a stranger: no
-assignments, macros, inclusions or nested loops, a list of filters and text methods, and a cap on the result. What is
-left cannot grow faster than template times cell. docs/form-file.md describes the language for users.
+assignments, macros, inclusions or nested loops, a list of filters and text methods, a cap on the result and one on the
+work (``template_work``). docs/form-file.md describes the language for users.
 """
 
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, nodes
@@ -16,10 +16,12 @@ from jinja2.runtime import LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from engine.batch.form import unknown_column
+from engine.batch.template_work import CHARGED, Metered, Work
 from engine.errors import InputError, UserError
 
 MAX_TEXT = 1_000_000  # characters of a rendered state
 MAX_RANGE = 10_000
+MAX_BITS = 4096  # of a whole number that is multiplied or divided
 ROW = "row"
 
 _FILTERS = [
@@ -69,20 +71,30 @@ class RowTemplate:
 
     def __init__(self, source: str, columns: Sequence[str], where: str = "state") -> None:
         self.where = where
-        environment = _Environment()
+        self._work = Work()
+        environment = _Environment(self._work)
         try:
             tree = environment.parse(source)
             self.columns = _used_columns(tree, columns, where)
             _check_language(tree, where)
-            self._template = environment.from_string(source)
+            self._template = environment.from_string(Metered(columns, _is_row).visit(tree))
         except TemplateSyntaxError as error:
             raise InputError(
                 "template.syntax",
                 "{where}: line {line}: {detail}",
-                remedy='a column whose name is no plain word is written row["its name"]',
+                remedy=_remedy(error.message or ""),
                 where=where,
                 line=error.lineno,
                 detail=error.message,
+            ) from error
+        except (SyntaxError, RecursionError, MemoryError, ValueError, OverflowError) as error:
+            # Of Python's own compiler and of the parser's stack: nesting without end, numbers of thousands of digits.
+            raise InputError(
+                "template.too_complex",
+                "{where}: nested too deeply, or a number too long: {detail}",
+                remedy="write the template with fewer levels",
+                where=where,
+                detail=str(error) or type(error).__name__,
             ) from error
 
     def render(self, row: Mapping[str, str]) -> str:
@@ -92,6 +104,7 @@ class RowTemplate:
             UserError: the template fails on this row, or its text is over ``MAX_TEXT`` characters.
         """
         try:
+            self._work.restart()
             text = "".join(_capped(self._template.generate({**row, ROW: _Row(row)}), self.where))
             text.encode()  # a literal such as "\\ud800" is half of a character, which no request can hold
             return text
@@ -117,23 +130,45 @@ class _Row:
 class _Environment(ImmutableSandboxedEnvironment):
     """The sandbox with our short lists of filters, methods and functions."""
 
-    intercepted_binops = frozenset({"*", "%"})
+    intercepted_binops = frozenset({"*", "%", "/", "//"})
 
-    def __init__(self) -> None:
+    def __init__(self, work: Work) -> None:
         super().__init__(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
-        self.filters = {name: self.filters[name] for name in _FILTERS}
-        self.filters["replace"] = _replace
-        self.filters["join"] = _join
+        known: dict[str, Callable[..., Any]] = {name: self.filters[name] for name in _FILTERS}
+        known |= {"replace": _replace, "join": _join}
+        self.filters = {name: work.charged(name, function) for name, function in known.items()}
+        self.filters[CHARGED] = work.charge
         self.globals = {"range": _range}
+        self._work = work
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         ours = attr in _METHODS if isinstance(obj, str) else isinstance(obj, LoopContext)
         return ours and super().is_safe_attribute(obj, attr, value)
 
+    def wrap_str_format(self, value: Any) -> None:
+        """No ``format`` at all: ``"{:>999999999}"`` is a gigabyte. (The sandbox would let it past our list.)"""
+
+    def call(self, context: Any, function: Any, *arguments: Any, **named: Any) -> Any:
+        self._work.charge(getattr(function, "__self__", None))  # a text, when it is one of its methods
+        return super().call(context, function, *arguments, **named)
+
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         if not all(isinstance(side, int | float) for side in (left, right)):
             raise UserError("template.operator", "{operator} works on numbers only", operator=operator)
+        if any(isinstance(side, int) and side.bit_length() > MAX_BITS for side in (left, right)):
+            message = "{operator} works on numbers of at most {limit} bits"
+            raise UserError("template.number", message, operator=operator, limit=MAX_BITS)
         return super().call_binop(context, operator, left, right)
+
+
+def _remedy(detail: str) -> str:
+    if detail.startswith("No filter named"):
+        return f"the filters are {', '.join(sorted([*_FILTERS, 'join', 'replace']))}"
+    if detail.startswith("No test named"):
+        return "the tests are Jinja's own, such as `is defined` or `is even`"
+    if detail.startswith("Encountered unknown tag"):
+        return "the tags are if, elif, else, for and raw"
+    return 'a column whose name is no plain word is written row["its name"]'
 
 
 def _range(*limits: int) -> range:

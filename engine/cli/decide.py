@@ -9,6 +9,8 @@ from typing import Literal
 
 import click
 
+from engine.batch.form_wire import MAX_DRAWS
+from engine.batch.runner import MAX_CONCURRENCY
 from engine.cli.deciding import DecideOptions, decide
 from engine.cli.engines import EMBEDDED, HELP
 from engine.cli.reporting import JsonReporter, TerminalReporter
@@ -18,7 +20,7 @@ NICENESS = 5
 
 
 class _Draws(click.ParamType[Literal["auto"] | int]):
-    """``auto`` or a number; the method checks its range."""
+    """``auto`` or a number of draws."""
 
     name = "N|auto"
 
@@ -26,9 +28,21 @@ class _Draws(click.ParamType[Literal["auto"] | int]):
         if value == "auto":
             return "auto"
         try:
-            return int(str(value))
+            draws = int(str(value))
         except ValueError:
             self.fail(f"{value!r} is neither a number nor auto", param, ctx)
+        if not 1 <= draws <= MAX_DRAWS:
+            self.fail(f"{draws} is not in the range 1 to {MAX_DRAWS}, nor auto", param, ctx)
+        return draws
+
+
+class _Delimiter(click.ParamType[str]):
+    """One character; a tab can be spelled, since a shell does not pass one easily."""
+
+    name = "C"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return "\t" if value in ("\\t", "tab") else str(value)
 
 
 _PATH = click.Path(path_type=Path)
@@ -42,14 +56,20 @@ _PATH = click.Path(path_type=Path)
 @click.option("--raw", is_flag=True, help="Leave input cells as they are, also those that a spreadsheet would run.")
 @click.option("--bom", is_flag=True, help="Begin the CSV with a byte order mark, for Excel.")
 @click.option("--encoding", help="Of the table, a Python codec name, instead of the one guessed.")
-@click.option("--delimiter", help="Of the table, one character, instead of the one guessed.")
+@click.option("--delimiter", type=_Delimiter(), help="Of the table, one character or tab, instead of the one guessed.")
 @click.option("--no-header", is_flag=True, help="The table's first line is data; columns are column_1, column_2, ...")
 @click.option("--engine", "choice", default=EMBEDDED, show_default=True, help=HELP)
 @click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of a server given by its URL.")
 @click.option("--joint/--alone", default=None, help="Questions of a row share a canvas; else as the form says.")
 @click.option("--draws", type=_Draws(), help="Looks per question, 1 to 32, or auto; else as the form says.")
 @click.option("--wire", type=click.Choice(["canvas", "native"]), help="How to ask; else as the form says.")
-@click.option("--concurrency", default=32, show_default=True, help="Rows read at the same time.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, MAX_CONCURRENCY),
+    default=32,
+    show_default=True,
+    help="Rows read at the same time.",
+)
 @click.option("--resume", is_flag=False, flag_value="", metavar="[RUN]", help="Go on with an unfinished run.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line; see docs/architecture.md.")
 @click.option("--worker", is_flag=True, hidden=True, help="As --json, with commands on stdin; its end cancels.")

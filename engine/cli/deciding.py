@@ -13,7 +13,7 @@ from engine.batch.control import RunControl
 from engine.batch.export import check_target, export_csv
 from engine.batch.form import load_form
 from engine.batch.prepare import PreparedRun, form_of, prepare
-from engine.batch.runner import Callbacks, RunResult, run
+from engine.batch.runner import Callbacks, RunResult, first_error, run
 from engine.batch.tables import sniff
 from engine.cli.engines import OpenEngine, check_choice, open_engine
 from engine.cli.export import renderings
@@ -122,7 +122,7 @@ def _run_to_resume(options: DecideOptions, prepared: PreparedRun) -> Path | None
             raise InputError(
                 "resume.none",
                 "there is no unfinished run of {form} over {table}",
-                remedy="leave --resume out to begin one; `runs` lists what there is",
+                remedy="leave --resume out to begin one; `runs` lists what there is, `export` writes a finished one",
                 form=options.form,
                 table=options.table,
             )
@@ -172,14 +172,19 @@ async def _run(
     reporter.started(store.id, store.rows, store.spec.questions, answered, resumed=resumed)
     callbacks = Callbacks(reporter.progress, lambda reason: reporter.paused(reason or "asked for"), reporter.resumed)
     keeper = Keeper(control, engine, reporter)
-    with signals_cancel(control):
-        async with asyncio.TaskGroup() as tasks:
-            steer = obey_stdin(control, engine, reporter) if options.worker else keeper.keep()
-            steering = tasks.create_task(steer)
-            try:
-                result = await run(store, reader, concurrency=options.concurrency, control=control, callbacks=callbacks)
-            finally:
-                steering.cancel()
+    try:
+        with signals_cancel(control):
+            async with asyncio.TaskGroup() as tasks:
+                steer = obey_stdin(control, engine, reporter) if options.worker else keeper.keep()
+                steering = tasks.create_task(steer)
+                try:
+                    result = await run(
+                        store, reader, concurrency=options.concurrency, control=control, callbacks=callbacks
+                    )
+                finally:
+                    steering.cancel()
+    except BaseExceptionGroup as errors:
+        raise first_error(errors) from None
     if keeper.gave_up and result.state != "finished":
         raise UserError(
             "run.stuck",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from pathlib import Path
 
 import click
@@ -19,9 +18,8 @@ from engine.checkpoints.steer import alone
 from engine.checkpoints.verify import GOOD, VerifyReport, distrust, verify
 from engine.cli.download_reporting import JsonReporter, Reporter, TerminalReporter
 from engine.cli.main import INTERRUPTED, OK
-from engine.cli.steering import LAST_WORD_S, signals_cancel
+from engine.cli.steering import LAST_WORD_S, commands, signals_cancel
 from engine.errors import UserError
-from engine.supervise.protocol import parse_command
 
 _PATH = click.Path(path_type=Path)
 
@@ -90,11 +88,8 @@ async def _download(chosen: CatalogueEntry, target: Path, source: Source, report
 
 async def _obey_stdin(control: RunControl, reporter: Reporter) -> None:
     """Commands of the worker protocol, until stdin ends: then nobody wants the download any more."""
-    reader = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    while line := await reader.readline():
-        match parse_command(line):
+    async for command in commands():
+        match command:
             case "pause":
                 control.pause()
             case "resume":

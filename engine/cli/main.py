@@ -34,6 +34,7 @@ _COMMANDS = {
     "download": "Fetch or check a checkpoint.",
     "doctor": "Look at this machine and this installation.",
     "plan": "Plan how vLLM is to be started on a machine.",
+    "diagnose": "Say what an engine's log means, and what to do.",
     "engine-env": "Make, verify, repair or remove the environment that vLLM runs in.",
     "bench": "Measure one thing and compare it with its target.",
 }

@@ -6,14 +6,14 @@ import asyncio
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 from engine.batch.control import RunControl
 from engine.cli.engines import OpenEngine
 from engine.cli.reporting import Reporter
-from engine.errors import UserError
-from engine.supervise.protocol import parse_command
+from engine.errors import InputError, UserError
+from engine.supervise.protocol import Command, parse_command
 
 LAST_WORD_S = 15  # a cancelled worker has this long to end by itself
 REVIVALS = 3
@@ -42,11 +42,8 @@ def signals_cancel(control: RunControl) -> Iterator[None]:
 
 async def obey_stdin(control: RunControl, engine: OpenEngine, reporter: Reporter) -> None:
     """Commands of the worker protocol, until stdin ends: then nobody wants the run any more, and it is cancelled."""
-    reader = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    while line := await reader.readline():
-        match parse_command(line):
+    async for command in commands():
+        match command:
             case "pause":
                 control.pause()
             case "resume":
@@ -58,6 +55,31 @@ async def obey_stdin(control: RunControl, engine: OpenEngine, reporter: Reporter
     control.cancel()
     # Should something hang from here on, the default action of SIGALRM ends the process, and its engine with it.
     signal.alarm(LAST_WORD_S)
+
+
+async def commands() -> AsyncIterator[Command | None]:
+    """The lines of stdin as commands, None for what is none, until it ends.
+
+    Raises:
+        InputError: stdin is no pipe.
+    """
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    try:
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    except (ValueError, OSError) as error:  # a file, or closed
+        raise InputError(
+            "worker.stdin", "stdin brings no commands: {why}", remedy="give a pipe, or leave --worker out", why=error
+        ) from error
+    while True:
+        try:
+            line = await reader.readline()
+        except ValueError:  # longer than any command
+            yield None
+            continue
+        if not line:
+            return
+        yield parse_command(line)
 
 
 async def _resume(control: RunControl, engine: OpenEngine, reporter: Reporter) -> None:

@@ -48,7 +48,7 @@ FAULTS: dict[str, tuple[Change, str, str]] = {
         "needs the column team.p.a",
     ),
     "empty id": (question(0, id=" "), "form.bad_id", "1 to 100 printable characters"),
-    "long id": (question(0, id="x" * 101), "form.bad_id", "1 to 100 printable characters"),
+    "long id": (question(0, id="x" * 101), "form.bad_id", "(101 characters); an id has 1 to 100 printable"),
     "id with a line break": (question(0, id="a\nb"), "form.bad_id", 'questions[0].id: "a\\nb"'),
     "no instructions": (question(0, instructions=" "), "form.string_pattern_mismatch", "questions[0].instructions"),
     "unknown type": (question(0, type="bool"), "form.union_tag_invalid", "questions[0].type: must be noul, choice"),
@@ -104,6 +104,7 @@ def test_a_fault_is_named_by_file_place_limit_and_value(name: str) -> None:
         ("[1]", "form.model_type", "the whole file: must be an object"),
         ('{"version": 1, "version": 1}', "form.duplicate_key", 'the key "version" occurs twice'),
         ("[" * 100_000, "form.too_deep", "nested too deeply"),
+        ('{"version": ' + "1" * 5000 + "}", "form.long_number", "a number has more than 4300 digits"),
         (b'{"version": "\xff"}', "form.not_utf8", "byte 13"),
     ],
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import encodings.aliases
 import gzip
 import io
 import zipfile
@@ -113,12 +115,20 @@ def test_the_user_can_choose_instead(path: Path) -> None:
     assert open_table(path, sniff(path, header=False)).count() == 3
     path.write_bytes(GERMAN.encode("utf-16"))
     assert sniff(path, encoding="utf-16-le").columns == ("Nr", "Text")  # no mark left in the first name
-    for wrong in ("rot13", "no-such", "hex"):
-        with pytest.raises(InputError, match=f"no text encoding named {wrong}"):
+    for wrong in ("rot13", "no-such", "hex", "idna", "Punycode", "undefined", "unicode_escape", "utf7", "a\tb"):
+        with pytest.raises(InputError, match=f"no text encoding named {wrong}; name one"):
             sniff(path, encoding=wrong)
     for wrong in ("", ",,", '"', "\n"):
         with pytest.raises(InputError, match="the delimiter is one character"):
             sniff(path, delimiter=wrong)
+
+
+def test_no_encoding_brings_a_traceback_or_half_a_character(path: Path) -> None:
+    path.write_bytes(b"a,b\n+2AA-\\ud800\\,x--\xff\xd8\x00\xd8\n" + bytes(range(1, 256)))
+    for encoding in sorted({*encodings.aliases.aliases, *encodings.aliases.aliases.values()}):
+        with contextlib.suppress(InputError):
+            table = open_table(path, sniff(path, encoding=encoding))
+            "".join(cell for row in table.rows() for cell in row).encode()
 
 
 FAULTS = {
@@ -132,8 +142,8 @@ FAULTS = {
     "an open quote": (b'a,b\n"x,1\n2,3\n', "table.quotes", "row 1 (line 3)"),
     "text behind a quote": (b'a,b\n1,2\n"x" y,1\n', "table.quotes", "row 2 (line 3)"),
     "an open quote in the header": (b'"a,b\n1,2\n', "table.quotes", "broken quotes"),
-    "a zero byte": (b"a,b\n1,\0\n", "table.binary", "a zero byte"),
-    "a late zero byte": (b"a,b\n" + b"1,2\n" * 400_000 + b"\0,3\n", "table.binary", "a zero byte"),
+    "a zero byte": (b"a,b\n1,\0\n", "table.binary", "a zero byte (line 2)"),
+    "a late zero byte": (b"a,b\n" + b"1,2\n" * 400_000 + b"\0,3\n", "table.binary", "a zero byte (line 400002)"),
     "a picture": (b"\x89PNG\r\n\x1a\n\0\0", "table.binary", "a PNG image"),
     "a PDF": (b"%PDF-1.7\n", "table.binary", "a PDF"),
     "gzip": (gzip.compress(b"a,b\n1,2\n"), "table.binary", "a gzip archive"),

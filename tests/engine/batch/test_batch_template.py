@@ -64,6 +64,15 @@ def test_the_columns_in_use_are_known_beforehand() -> None:
             "loop",
         ),
         ("{{ 9 ** 9 }}", "template.not_allowed", "**"),
+        ("{{ text is nosuch }}", "template.syntax", "the tests are"),
+        ("{{ text|attr('x') }}", "template.syntax", "the filters are abs, capitalize"),
+        ("{% do 1 %}", "template.syntax", "the tags are"),
+        ("{{ " + "9" * 5000 + " }}", "template.too_complex", "number too long"),
+        ("{{ " + "(" * 5000 + "a" + ")" * 5000 + " }}", "template.too_complex", "fewer levels"),
+        ("{{ " + "not " * 5000 + "a }}", "template.too_complex", "fewer levels"),
+        ("{{ a" + "|lower" * 3000 + " }}", "template.too_complex", "fewer levels"),
+        ("{% if a %}" * 200 + "x" + "{% endif %}" * 200, "template.too_complex", "fewer levels"),
+        ("{% if a %}" * 3000 + "x" + "{% endif %}" * 3000, "template.too_complex", "fewer levels"),
     ],
 )
 def test_what_is_refused_before_the_run(source: str, code: str, message: str) -> None:
@@ -90,6 +99,10 @@ def test_what_is_refused_before_the_run(source: str, code: str, message: str) ->
         "{{ row._cells.pop('a') }}",
         "{{ text|replace('', text)|replace('', text)|replace('', text)|replace('', text)|replace('', text) }}",
         r"{{ '\ud800' }}",
+        "{{ '{:>99999999}'.format(a) }}",
+        "{{ '{x:>99999999}'.format_map(a) }}",
+        "{{ text.format(1) }}",
+        "{{ text['format'](1) }}",
         "{{ range(3) }}",  # the column of that name hides the function
     ],
 )
@@ -108,6 +121,42 @@ def test_the_text_is_capped() -> None:
         render("{% for i in range(10001) %}{% endfor %}", big)
     with pytest.raises(UserError, match="more than 1000000"):
         render("{% for i in range(10000) %}{{ text }}{% endfor %}", big)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% for i in range(10000) %}{{ range(10000)|join(',')|length }}{% endfor %}",
+        "{% for i in range(10000) %}{% if range(10000)|sort|list|reverse|list|unique|list %}{% endif %}{% endfor %}",
+        "{% for i in range(10000) %}{% if range(10000)|select|list %}{% endif %}{% endfor %}",
+        "{% for i in range(10000) if text|list|sort %}{% endfor %}",
+        "{% for i in range(10000) %}{% if 'zz' in text %}{% endif %}{% endfor %}",
+        "{% for i in range(10000) %}{% if row['text'] == row.other %}{% endif %}{% endfor %}",
+        "{% for i in range(10000) %}{% if text.upper().count('A') %}{% endif %}{% endfor %}",
+    ],
+)
+def test_work_without_end_ends(source: str) -> None:
+    row = {"text": "x" * 100_000, "other": "x" * 100_000}
+    with pytest.raises(UserError, match="more than 10000000 steps for this row"):
+        render(source, row)
+    assert render("{{ text|length }}", row) == "100000"  # the next row has its own budget
+
+
+def test_huge_numbers_are_not_multiplied() -> None:
+    for operator in ("*", "//", "%", "/"):
+        with pytest.raises(UserError, match="at most 4096 bits"):
+            render("{{ (n|int(0, 16)) " + operator + " 3 > 0 }}", {"n": "f" * 100_000})
+
+
+def test_honest_work_on_long_texts_is_done() -> None:
+    lines = "\n".join(f"line {number}" for number in range(50_000))
+    source = (
+        "{% for line in text.splitlines() %}{% if loop.last %}{{ title }} {{ line|upper|trim }}{% endif %}{% endfor %}"
+    )
+    assert render(source, {"text": lines, "title": "T"}) == "T LINE 49999"
+    assert render("{{ text|lower|trim|truncate(9, True, '', 0) }}", {"text": "A" * 10_000_000}) == "a" * 9
+    assert render("{% for i in range(3) %}{{ loop.revindex }}{{ loop.length }}{% endfor %}", {"a": ""}) == "332313"
+    assert render("{{ a|default('x') }}{{ [3, 1]|sort|first }}{{ a|select|join }}", {"a": "y"}) == "y1y"
 
 
 @given(names=st.lists(st.text(min_size=1, max_size=15), min_size=1, max_size=5, unique=True), cell=st.text())

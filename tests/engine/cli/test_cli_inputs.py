@@ -93,7 +93,8 @@ def test_faulty_files_are_refused(
         (["--engine", "localhost:8000"], ["localhost:8000", "http://"]),
         (["--encoding", "klingon"], ["table.csv", "klingon"]),
         (["--delimiter", ";;"], ["table.csv", ";;"]),
-        (["--resume"], ["no unfinished run"]),
+        (["--encoding", "undefined"], ["table.csv", "undefined"]),
+        (["--resume"], ["no unfinished run", "export"]),
         (["--resume=20200101-000000-abcd"], ["20200101-000000-abcd"]),
         (["--resume=../../etc/passwd"], ["no run"]),
     ],
@@ -104,6 +105,33 @@ def test_faulty_options_are_refused(
     said = refused(files() + more, capsys)
     for word in words:
         assert word in said
+
+
+@pytest.mark.parametrize(
+    "more",
+    [["--concurrency", "0"], ["--concurrency", "1025"], ["--draws", "0"], ["--draws", "33"], ["--draws", "-1"]],
+)
+def test_numbers_out_of_range_are_refused_before_anything_runs(
+    files: Any, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    assert run([*files(), *more]) == BAD_INPUT
+    said = capsys.readouterr().err
+    assert more[0] in said
+    assert more[1] in said
+    assert "range" in said
+    assert list(paths.runs_dir().iterdir()) == []
+    assert list(paths.logs_dir().glob("engine*")) == []
+
+
+@pytest.mark.parametrize("spelled", ["tab", "\\t", "\t"])
+def test_a_tab_can_be_spelled(files: Any, capsys: pytest.CaptureFixture[str], spelled: str) -> None:
+    arguments = files(table=b"u,v\tw\nx\ty\n")
+    assert "the table has: u,v, w" in _one_line(capsys, [*arguments, "--delimiter", spelled])
+
+
+def _one_line(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
+    assert run(arguments) == BAD_INPUT
+    return capsys.readouterr().err
 
 
 def test_outputs_that_must_not_be_written_are_refused(

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -11,8 +15,8 @@ from engine.batch.control import RunControl
 from engine.cli import steering
 from engine.cli.engines import OpenEngine
 from engine.cli.reporting import TerminalReporter
-from engine.cli.steering import REVIVALS, Keeper, signals_cancel
-from engine.errors import EngineUnreachable
+from engine.cli.steering import REVIVALS, Keeper, obey_stdin, signals_cancel
+from engine.errors import EngineUnreachable, InputError
 
 
 class Engine:
@@ -71,10 +75,31 @@ async def test_an_engine_that_keeps_dying_is_not_revived_for_ever() -> None:
     assert keeper.gave_up == "it died for the last time"
 
 
-async def test_signals_cancel_a_run_and_give_the_handlers_back() -> None:
-    import os
-    import signal
+async def test_a_worker_outlives_commands_that_are_none(capsys: pytest.CaptureFixture[str]) -> None:
+    reading, writing = os.pipe()
+    control = RunControl()
+    with os.fdopen(reading) as stdin, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", stdin)
+        patch.setattr(signal, "alarm", lambda _: 0)
+        async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+            obeying = tasks.create_task(obey_stdin(control, cast("OpenEngine", Engine(0)), TerminalReporter()))
+            await asyncio.to_thread(os.write, writing, b"x" * 300_000 + b"\n[]\n\xff\n" + b'{"command": "pause"}\n')
+            await control.wait_paused()
+            os.close(writing)
+            await obeying
+    assert control.cancelled
+    assert "not understood" in capsys.readouterr().err
 
+
+async def test_a_worker_without_a_pipe_says_so(tmp_path: Path) -> None:
+    (tmp_path / "commands").touch()
+    with (tmp_path / "commands").open() as stdin, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", stdin)
+        with pytest.raises(InputError, match="brings no commands"):
+            await obey_stdin(RunControl(), cast("OpenEngine", Engine(0)), TerminalReporter())
+
+
+async def test_signals_cancel_a_run_and_give_the_handlers_back() -> None:
     before = signal.getsignal(signal.SIGTERM)
     control = RunControl()
     with signals_cancel(control):
