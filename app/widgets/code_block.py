@@ -21,6 +21,7 @@ from app.widgets.icons import IconButton
 MAX_COLOURED_LINES = 2000  # Pygments needs about 150 ms for the first 200 lines
 COPIED_MS = 1500
 TAB_WIDTH = 4
+FRAME = 1  # pixels; it shows the focus (resources/css/app.qss)
 
 Span = tuple[int, int, str]  # start and length in a line, kind of token
 
@@ -104,7 +105,7 @@ class CodeText(QPlainTextEdit):
         metrics = QFontMetricsF(self.font())
         self.setTabStopDistance(TAB_WIDTH * metrics.horizontalAdvance(" "))
         wide = max((metrics.horizontalAdvance(line) for line in self.toPlainText().split("\n")), default=0.0)
-        height = metrics.lineSpacing() * self.blockCount() + 2 * self.document().documentMargin() + 2
+        height = metrics.lineSpacing() * self.blockCount() + 2 * self.document().documentMargin() + 2 + 2 * FRAME
         if wide > self.viewport().width():
             height += self.horizontalScrollBar().sizeHint().height()
         self.setFixedHeight(round(height))

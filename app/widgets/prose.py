@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 from app.theme import Tokens, current_tokens, set_role
 
 INDENT = 22  # pixels per level of a list
+FRAME = 1  # pixels; it shows the focus (resources/css/app.qss)
 
 
 class ProseView(QTextBrowser):
@@ -23,7 +24,7 @@ class ProseView(QTextBrowser):
 
     def __init__(self, html: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        set_role(self, "bare")
+        set_role(self, "prose")
         self.setObjectName("message.prose")
         self.setAccessibleName(self.tr("Message text"))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -84,7 +85,7 @@ class ProseView(QTextBrowser):
     def _fit(self) -> None:
         document = self.document()
         document.setTextWidth(self.viewport().width())
-        height = round(document.size().height()) + 1
+        height = round(document.size().height()) + 1 + 2 * FRAME
         if height != self.height():
             self.setFixedHeight(max(height, 1))
 

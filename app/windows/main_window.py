@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSettings, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QPaintEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from app.models.engine_state import EngineState
 from app.theme import set_role
 from app.widgets.icons import app_icon
 from app.widgets.shell import NavRail, NoticeStack, StatusLine, ToyBanner
+from app.windows.tab_order import reveal, step
 
 PAGES = ("chat", "decisions", "setup", "engine", "settings")
 DEFAULT_SIZE = (1180, 780)
@@ -88,6 +89,15 @@ class MainWindow(QMainWindow):
         """Closes for good."""
         self._may_close = True
         self.close()
+
+    def focusNextPrevChild(self, next: bool) -> bool:
+        """Tab and Shift+Tab, for every widget in the window that has no use of its own for them."""
+        goal = step(self, QApplication.focusWidget(), forward=next)
+        if goal is None:
+            return False
+        goal.setFocus(Qt.FocusReason.TabFocusReason if next else Qt.FocusReason.BacktabFocusReason)
+        reveal(goal)
+        return True
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._state_file.setValue("window/size", self.size())
