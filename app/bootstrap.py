@@ -82,7 +82,8 @@ def _hand_over(instance: SingleInstance) -> int:
 
 
 def _application(arguments: list[str]) -> QApplication:
-    app = QApplication(arguments)
+    # X's window class begins with the program's name; run as a module that would be "__main__.py".
+    app = QApplication([DESKTOP_FILE, *arguments[1:]])
     app.setApplicationName("diffusion-desk")
     app.setApplicationDisplayName("Diffusion Desk")
     app.setDesktopFileName(DESKTOP_FILE)

@@ -72,6 +72,8 @@ class ChatPage(QWidget):
         self.transcript.retry.connect(self._on_retry)
 
     def set_engine_state(self, state: EngineState) -> None:
+        if state.phase != self._state.phase:
+            self.show_hint("")  # what it said about the engine is no longer so
         self._state = state
         texts = {
             "ready": self.tr("Ask something …"),
@@ -234,7 +236,7 @@ class ChatPage(QWidget):
         if self._presenter is None:
             return
         if not self._state.ready:
-            self.show_hint(self.tr("No engine is ready. Start it on the Engine page."))
+            self.show_hint(self._presenter.why_not())
             return
         self.transcript.remove_last()
         self.transcript.remove_last()

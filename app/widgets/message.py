@@ -212,7 +212,8 @@ def stats_text(stats: AnswerStats, view: QWidget) -> str:
     if stats.tokens_per_second is not None:
         parts.append(view.tr("{n} tokens/s wall").format(n=f"{stats.tokens_per_second:.0f}"))
     if stats.tokens is not None:
-        parts.append(view.tr("{n} tokens in {s} s").format(n=stats.tokens, s=f"{stats.seconds:.1f}"))
+        tokens = view.tr("{n} token in {s} s") if stats.tokens == 1 else view.tr("{n} tokens in {s} s")
+        parts.append(tokens.format(n=stats.tokens, s=f"{stats.seconds:.1f}"))
     else:
         parts.append(view.tr("{s} s").format(s=f"{stats.seconds:.1f}"))
     canvases = view.tr("1 canvas") if stats.canvases == 1 else view.tr("{n} canvases").format(n=stats.canvases)

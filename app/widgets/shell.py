@@ -202,7 +202,8 @@ class StatusLine(QFrame):
         layout.addWidget(self._text, 1)
         layout.addWidget(self._right)
         self._state = EngineState()
-        self.set_state(self._state)
+        self._text.setText(self.tr("Loading …"))  # nothing is known about the engine yet
+        self.refresh()
 
     def set_state(self, state: EngineState) -> None:
         self._state = state

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from desk_driver import answered, expect, kill_engine, until_phase, within
+from pathlib import Path
+
+from desk_driver import answered, close, expect, kill_engine, make_desk, until_phase, within
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.presenters.chat import ChatPresenter
@@ -202,3 +204,26 @@ async def test_the_system_prompt_goes_first(desk: Desk) -> None:
     await answered(desk.chat, "Hello!")
     assert desk.chat.messages()[0].role == "system"
     assert desk.chat.messages()[0].content == "Be brief."
+
+
+async def test_a_message_sent_too_early_is_kept_and_the_reason_goes_when_it_is_over(
+    qapp: QApplication, qtbot: QtBot, desk_home: Path
+) -> None:
+    desk = make_desk(qapp, desk_home)
+    status, hint = (desk.window.findChild(QLabel, name) for name in ("status.engine", "chat.hint"))
+    assert status is not None
+    assert hint is not None
+    assert "stopped" not in status.text()  # nothing is known yet
+    usual, loaded = hint.text(), expect(desk.loaded.connect)
+    desk.window.show()
+    await within(loaded)
+    assert desk.engine is not None
+    await until_phase(desk.engine, "starting")
+    desk.chat_page.composer.put("Hello!")
+    desk.chat_page.composer.text.submitted.emit()
+    assert "starting" in hint.text()
+    assert desk.chat_page.composer.text.toPlainText() == "Hello!"
+    await until_phase(desk.engine, "ready")
+    assert hint.text() == usual
+    await close(desk)
+    desk.window.deleteLater()
