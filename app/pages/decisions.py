@@ -18,7 +18,7 @@ from app.presenters.decisions import DecisionsPresenter, EngineHandle
 from app.presenters.run import RunPresenter
 from app.presenters.run_results import ResultsPresenter
 from app.theme import set_role
-from app.widgets.decisions.parts import FieldMessage, button, form_field, hbox, label, named, vbox
+from app.widgets.decisions.parts import FieldMessage, button, counted, form_field, hbox, label, named, vbox
 from app.widgets.decisions.preview_pane import PreviewPane
 
 if TYPE_CHECKING:
@@ -279,21 +279,28 @@ class DecisionsPage(QWidget):
         elif in_table:
             reason = self.tr("The table or the row text needs mending (step 2).")
         elif self._engine.client is None:
-            reason = self.tr("No engine is running. Start it on the Engine page.")
+            starting = self._engine.state.phase == "starting"
+            reason = (
+                self.tr("The engine is still starting …")
+                if starting
+                else self.tr("No engine is running. Start it on the Engine page.")
+            )
         self.preview.set_ready(reason)
         if not reason and not presenter.document.form.name.strip():
             reason = self.tr("Give the form a name.")
         if not reason and self.runs.busy:
-            reason = self.tr("A run is under way.")
+            starting = self.runs.status.phase == "starting"
+            reason = self.tr("The run is starting …") if starting else self.tr("A run is under way.")
         self.runs_part.setup.show_summary(self._summary(), reason)
 
     def _summary(self) -> str:
         facts, questions = self.presenter.table.facts, self.presenter.document.form.questions
         if facts is None or not questions or facts.count is None:
             return ""
-        text = self.tr("{rows} rows × {questions} questions = {answers} answers")
-        total = facts.count * len(questions)
-        return text.format(rows=f"{facts.count:,}", questions=len(questions), answers=f"{total:,}")
+        rows = counted(facts.count, self.tr("{n} row"), self.tr("{n} rows"))
+        asked = counted(len(questions), self.tr("{n} question"), self.tr("{n} questions"))
+        answers = counted(facts.count * len(questions), self.tr("{n} answer"), self.tr("{n} answers"))
+        return f"{rows} × {asked} = {answers}"
 
     def _mark(self, step: int, text: str, problems: int) -> None:
         marked = f"{text}  ✕ {problems}" if problems else text

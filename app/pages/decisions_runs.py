@@ -224,12 +224,11 @@ class RunsPart(QWidget):
         if run.state in ("running", "paused"):
             return RunControls(export=True, notice=self.tr("Another process works on this run."))
         left = run.rows * len(run.question_ids) - run.done
+        notice = counted(left, self.tr("Unfinished: {n} answer to go."), self.tr("Unfinished: {n} answers to go."))
         if not self._engine_ready:
-            notice = self.tr("Unfinished: {n} answers to go. Start an engine to resume.").format(n=f"{left:,}")
+            notice += self.tr(" Start an engine to resume.")
         elif self._runs.busy:
-            notice = self.tr("Unfinished: {n} answers to go. Another run is under way.").format(n=f"{left:,}")
-        else:
-            notice = self.tr("Unfinished: {n} answers to go.").format(n=f"{left:,}")
+            notice += self.tr(" Another run is under way.")
         possible = self._engine_ready and not self._runs.busy
         return RunControls(resume=possible, export=True, delete=True, notice=notice)
 
@@ -310,7 +309,8 @@ class RunsPart(QWidget):
 
     def _on_exported(self, summary: object) -> None:
         rows, path = getattr(summary, "rows", 0), getattr(summary, "path", "")
-        text = self.tr("Exported {rows} rows to {path}").format(rows=f"{rows:,}", path=path)
+        exported = counted(rows, self.tr("Exported {n} row"), self.tr("Exported {n} rows"))
+        text = self.tr("{exported} to {path}").format(exported=exported, path=path)
         unanswered = getattr(summary, "unanswered", 0)
         one = self.tr("{n} row is not answered yet: its answers are empty.")
         many = self.tr("{n} rows are not answered yet: their answers are empty.")
@@ -324,7 +324,8 @@ class RunsPart(QWidget):
         box = QMessageBox(self)
         box.setObjectName("delete_dialog")
         box.setWindowTitle(self.tr("Delete run"))
-        box.setText(self.tr("Delete “{name}” with its {n} answers?").format(name=run.name, n=f"{run.done:,}"))
+        answers = counted(run.done, self.tr("{n} answer"), self.tr("{n} answers"))
+        box.setText(self.tr("Delete “{name}” with its {answers}?").format(name=run.name, answers=answers))
         box.setInformativeText(self.tr("This cannot be undone. The table and the form stay."))
         confirm = box.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
         confirm.setObjectName("delete_confirm")

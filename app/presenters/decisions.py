@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 from app.models.decisions_check import Problem, check_form
 from app.models.decisions_document import FormDocument, empty_form
 from app.models.decisions_preview import JointPrice, PreviewFacts
+from app.models.engine_state import EngineState
 from app.presenters.decisions_draft import Draft, load_draft, save_draft
 from app.presenters.decisions_table import TablePresenter, missing_columns, renamed
 from app.tasks import cancel_all, spawn, spawn_late
@@ -39,6 +40,7 @@ class EngineHandle(Protocol):
     """What this room needs of the shell's engine presenter."""
 
     client: EngineClient | None
+    state: EngineState
     state_changed: SignalInstance
 
     @property

@@ -21,7 +21,7 @@ from app.presenters.decisions import EngineHandle, form_text
 from app.tasks import cancel_all, spawn
 from engine import paths
 from engine.domain.form import Form
-from engine.domain.run import Progress, RunInfo, Totals
+from engine.domain.run import Progress, RunInfo, RunState, Totals
 from engine.errors import EngineError, UserError
 from engine.store.run_browse import delete_run
 from engine.store.runs import RunView, list_runs, run_path
@@ -109,6 +109,7 @@ class RunPresenter(QObject):
         """Read the list of stored runs anew."""
         async with self._listing:
             self.runs = tuple(await asyncio.to_thread(list_runs, paths.runs_dir()))
+        self._mark_ours()
         self.runs_changed.emit()
 
     async def delete(self, run_id: str) -> None:
@@ -225,9 +226,6 @@ class RunPresenter(QObject):
             case RunProgress():
                 totals = Totals(event.ok, event.unreadable, event.error, event.skipped)
                 progress = Progress(event.done, event.total, event.rate, event.eta_s, totals)
-                self.runs = tuple(
-                    replace(run, done=event.done) if run.id == self.status.run else run for run in self.runs
-                )
                 self._set(replace(self.status, progress=progress))
             case RunPaused():
                 reason = "" if event.reason == BY_COMMAND else event.reason
@@ -243,6 +241,7 @@ class RunPresenter(QObject):
 
     def _on_end(self, event: RunFinished | RunCancelled | RunFailed) -> None:
         run = self.status.run
+        self._mark(run, "finished" if isinstance(event, RunFinished) else "unfinished")
         self._set(RunStatus())
         match event:
             case RunFinished():
@@ -260,7 +259,21 @@ class RunPresenter(QObject):
     def _set(self, status: RunStatus) -> None:
         if status != self.status:
             self.status = status
+            self._mark_ours()
             self.status_changed.emit()
+
+    def _mark_ours(self) -> None:
+        """What our worker says about its run is newer than what the list was read with."""
+        status = self.status
+        if status.phase in ("running", "stopping", "paused"):
+            done = status.progress.done if status.progress is not None else 0
+            self._mark(status.run, "paused" if status.phase == "paused" else "running", done)
+
+    def _mark(self, run_id: str, state: RunState, done: int = 0) -> None:
+        """State of a listed run, and how far it is at least."""
+        self.runs = tuple(
+            replace(run, state=state, done=max(run.done, done)) if run.id == run_id else run for run in self.runs
+        )
 
 
 def _snapshot(form: Form) -> Path:

@@ -109,7 +109,7 @@ class RunHeader(QWidget):
         names = {
             "ok": self.tr("ok"),
             "unreadable": self.tr("unreadable"),
-            "error": self.tr("errors"),
+            "error": self.tr("error") if totals.error == 1 else self.tr("errors"),
             "skipped": self.tr("skipped"),
         }
         for status, shown in self._counts.items():

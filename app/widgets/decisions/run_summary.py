@@ -63,8 +63,8 @@ class RunSummary(QWidget):
             count = getattr(summary.totals, status)
             if count or status == "ok":
                 text = label(f"{STATUS_SIGNS[status]} {count:,}", STATUS_ROLES[status])
-                text.setToolTip(self._status(status))
-                text.setAccessibleName(f"{self._status(status)}: {count}")
+                text.setToolTip(self._status(status, count))
+                text.setAccessibleName(f"{self._status(status, count)}: {count}")
                 counts.addWidget(text)
         counts.addStretch(1)
         box = vbox(label(question.id, "strong"), label(question.instructions, "muted", wrap=True), counts)
@@ -93,10 +93,10 @@ class RunSummary(QWidget):
         made.setFixedWidth(self.CARD_WIDTH)
         return made
 
-    def _status(self, status: str) -> str:
+    def _status(self, status: str, count: int) -> str:
         return {
             "ok": self.tr("ok"),
             "unreadable": self.tr("unreadable"),
-            "error": self.tr("errors"),
+            "error": self.tr("error") if count == 1 else self.tr("errors"),
             "skipped": self.tr("skipped"),
         }[status]

@@ -195,6 +195,29 @@ async def test_a_run_is_paused_resumed_cancelled_and_deleted(place: Place) -> No
 
 
 @leaving
+async def test_the_list_says_what_the_worker_of_this_window_does(place: Place) -> None:
+    """A list that was read before the worker had written its state must not stand."""
+    runs = await ready(place)
+    progress = asyncio.ensure_future(progressed(runs, 1))  # noqa: TID251  # awaited below
+    place.find(QPushButton, "run_start").click()
+    assert "starting" in place.find(QLabel, "run_message").text()
+    await progress
+    run_id = runs.status.run
+    await place.until(runs.runs_changed.connect, lambda: runs.info(run_id) is not None)
+    for command, state in (("run_pause", "paused"), ("run_resume", "running")):
+        runs.runs = tuple(replace(run, state="unfinished", done=0) for run in runs.runs)
+        changed = expect(runs.status_changed.connect, lambda state=state: runs.status.phase == state)
+        place.find(QPushButton, command).click()
+        await within(changed)
+        info = runs.info(run_id)
+        assert (info.state, info.done) == (state, runs.status.progress.done)
+    ended = expect(runs.ended.connect)
+    place.find(QPushButton, "run_cancel").click()
+    await within(ended)
+    assert runs.info(run_id).state == "unfinished"
+
+
+@leaving
 async def test_answers_are_filtered_ordered_and_laid_open(place: Place) -> None:
     runs = await ready(place)
     ended = expect(runs.ended.connect)
