@@ -1,8 +1,8 @@
 """From a diagnosis and the plan that failed to the next try: other wishes, other flags, or none.
 
-Pure: it plans nothing and starts nothing. The caller plans with the new wishes, puts the overrides in with
-:func:`amended`, shows what is different, and asks :func:`lighter` before a plan that ran out of memory is followed by
-another.
+Pure: it starts nothing. :func:`next_start` gives the next try with its plan, which is shown before it is started;
+:func:`next_try` is its part without a machine. A plan that ran out of memory is never followed by one that wants as
+much.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ import math
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from engine.domain.diagnosis import Action, Diagnosis, Retry
-from engine.domain.plan import EnvVar, Flag, LaunchPlan, Wishes
+from engine.domain.diagnosis import Action, Diagnosis, Remedy, Retry
+from engine.domain.plan import EnvVar, Flag, LaunchPlan, PlanResult, Wishes
 
 STEP = 0.04  # of the utilisation; a canvas of 256 slots is about 0.05 of 24 GB
 LEAST_UTILISATION = 0.74  # below it FP8 over two cards of 24 GB has no cache left worth a chat
 LEAST_CANVAS, LEAST_CONTEXT = 64, 8192
 SLOW_START_S = 1800
+
+_LOADING = ("connect", "load")
 
 _P2P_OFF = "reads between the cards hang or fail here"
 _Maker = Callable[[Diagnosis, LaunchPlan, Wishes], Retry | None]
@@ -47,6 +49,15 @@ def next_try(diagnosis: Diagnosis, plan: LaunchPlan, wishes: Wishes, tried: Coll
     return None
 
 
+def offered(diagnosis: Diagnosis, plan: LaunchPlan, wishes: Wishes) -> tuple[Remedy, ...]:
+    """The remedies that would change something: one request at a time is no advice where it is so already."""
+    return tuple(
+        remedy
+        for remedy in diagnosis.remedies
+        if remedy.action not in _MAKERS or _MAKERS[remedy.action](diagnosis, plan, wishes) is not None
+    )
+
+
 def amended(plan: LaunchPlan, overrides: Iterable[Flag | EnvVar]) -> LaunchPlan:
     """The plan with flags and variables replaced by name, or added."""
     flags = {flag.name: flag for flag in plan.flags}
@@ -59,19 +70,51 @@ def amended(plan: LaunchPlan, overrides: Iterable[Flag | EnvVar]) -> LaunchPlan:
     return replace(plan, flags=tuple(flags.values()), env=tuple(env.values()))
 
 
-def lighter(plan: LaunchPlan, failed: Iterable[LaunchPlan]) -> bool:
-    """Whether a plan takes less memory of its cards than every plan that ran out of it.
+def next_start(
+    diagnosis: Diagnosis,
+    plan: LaunchPlan,
+    wishes: Wishes,
+    planner: Callable[[Wishes], PlanResult],
+    *,
+    tried: Collection[Retry] = (),
+    failed: Iterable[tuple[Diagnosis, LaunchPlan]] = (),
+) -> tuple[Retry, LaunchPlan] | None:
+    """The next try that this machine has a plan for, and that plan; to be shown before it is started.
 
-    vLLM fills its utilisation, and the canvases come on top: their sum is what must be smaller; or the weights, since
-    a plan may have failed while they were loaded.
+    Args:
+        planner: plans for the machine as it is.
+        failed: earlier diagnoses and their plans; a plan that takes as much memory as one that ran out is passed over.
     """
-    return all(
-        max(_peaks(plan), default=0) < max(_peaks(other), default=0)
-        or max((card.weights for card in plan.cards), default=0)
-        < max((card.weights for card in other.cards), default=0)
-        or plan.context < other.context
-        for other in failed
-    )
+    before = [*failed, (diagnosis, plan)]
+    passed = list(tried)
+    while (retry := next_try(diagnosis, plan, wishes, passed)) is not None:
+        result = planner(retry.wishes)
+        if isinstance(result, LaunchPlan) and result.checkpoint != "embedded":
+            made = amended(result, retry.overrides)
+            if lighter(made, before):
+                return retry, made
+        passed.append(retry)
+    return None
+
+
+def lighter(plan: LaunchPlan, failed: Iterable[tuple[Diagnosis, LaunchPlan]]) -> bool:
+    """Whether a plan wants less than every plan that ran out of memory; failures of other kinds do not count.
+
+    vLLM fills its utilisation, and the canvases come on top: after the weights are loaded their sum must be smaller,
+    before that the weights. Where the cache was too small, weights or context must be, or the utilisation larger.
+    """
+    return all(_lighter(plan, other, diagnosis) for diagnosis, other in failed if diagnosis.out_of_memory)
+
+
+def _lighter(plan: LaunchPlan, other: LaunchPlan, diagnosis: Diagnosis) -> bool:
+    weights = max(card.weights for card in plan.cards) < max(card.weights for card in other.cards)
+    if diagnosis.rule in ("no_kv", "autofit", "kv_small"):
+        return weights or plan.context < other.context or plan.utilisation > other.utilisation
+    if diagnosis.rule == "free_lt_util":
+        return plan.utilisation < other.utilisation
+    if diagnosis.stage in _LOADING:
+        return weights
+    return max(_peaks(plan)) < max(_peaks(other))
 
 
 def _peaks(plan: LaunchPlan) -> list[int]:
@@ -79,7 +122,7 @@ def _peaks(plan: LaunchPlan) -> list[int]:
 
 
 def _lower_utilisation(diagnosis: Diagnosis, plan: LaunchPlan, wishes: Wishes) -> Retry | None:
-    if diagnosis.rule != "free_lt_util" and diagnosis.stage in ("connect", "load"):
+    if diagnosis.rule != "free_lt_util" and diagnosis.stage in _LOADING:
         return None  # the weights themselves do not fit
     value, floor = round(plan.utilisation - STEP, 2), LEAST_UTILISATION
     if diagnosis.rule == "free_lt_util":
@@ -116,8 +159,8 @@ def _shorter_context(diagnosis: Diagnosis, plan: LaunchPlan, wishes: Wishes) -> 
 
 
 def _text_only(diagnosis: Diagnosis, plan: LaunchPlan, wishes: Wishes) -> Retry | None:
-    if plan.text_only:
-        return None
+    if plan.text_only or (diagnosis.rule in ("oom", "oom_hidden") and diagnosis.stage not in _LOADING):
+        return None  # what the tower leaves free goes to the cache: the card would be as full
     change = "no pictures: the vision tower is left out, 1.06 GiB more a card"
     return Retry("text_only", replace(wishes, text_only=True), changes=(change,))
 
