@@ -16,7 +16,7 @@ MAX_LINE = 16_384  # bytes; what is longer is cut into pieces, so that memory st
 
 _ENDS = re.compile(rb"[\r\n]")
 _COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-_PROCESS = r"\((?:APIServer|ApiServer|EngineCore|Worker|VllmWorker|DPCoordinator)\w*(?:[ -]\w+)* pid=\d+\)"
+_PROCESS = r"\([A-Za-z]\w*(?:-\d+)*(?: \w+)* pid=\d+\)"  # vLLM 0.33: the name is the Python process's where it has none
 _INNER = re.compile(rf"(?<=[^\s)])\s*(?={_PROCESS})|(?<=it/s\])(?=\S)|(?<=s/it\])(?=\S)")
 _NAME = re.compile(rf"^\s?(?P<whole>{_PROCESS})\s?")
 _LEVEL = re.compile(
@@ -81,6 +81,8 @@ class LineParser:
         if _TRACEBACK in body or body.startswith('  File "'):
             self._within.add(line.process)
             return True
+        if body.startswith("    "):
+            return True  # two processes without prefixes may write their tracebacks into each other
         if line.process not in self._within:
             return False
         if body.startswith("  ") or not body.strip():

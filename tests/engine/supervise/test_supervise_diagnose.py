@@ -165,6 +165,23 @@ def test_source_text_in_a_traceback_is_no_fault() -> None:
     assert "no_kv" not in found.also
 
 
+def test_two_tracebacks_without_prefixes_in_each_other_are_read() -> None:
+    """What multiprocessing writes when a process dies has no prefix, and two die at once."""
+    one = ["Process VllmWorker-0:\n", "Traceback (most recent call last):\n", '  File "a.py", line 3, in load\n']
+    one += ['    raise ValueError("No available memory for the cache blocks")\n', "RuntimeError: size_n = 352 is not "]
+    two = [line.replace("VllmWorker-0", "VllmWorker-1") for line in one]
+    one[-1] += "divisible by tile_n_size = 64\n"
+    two[-1] = "torch.distributed.DistBackendError: Connection closed by remote peer\n"
+    found = read([*beginning(), *interleaved(two, one), *ending()])
+    assert found.rule == "marlin_repack"
+    assert "no_kv" not in found.also
+
+
+def test_a_process_without_a_name_of_its_own_is_read() -> None:
+    (line,) = LineParser().parse(b"(SpawnProcess-1 pid=8) ERROR 11-29 18:03:40 [v1/.../x.py:8] bad")
+    assert (line.process, line.level, line.text) == ("SpawnProcess-1", "ERROR", "bad")
+
+
 def test_a_warning_does_not_win_over_a_later_error() -> None:
     warned = f"{TP0} WARNING 11-29 18:02:20 [x.py:1] CUDA_HOME environment variable is not set\n"
     assert read([warned, *traceback(TP0, "torch.OutOfMemoryError: CUDA out of memory."), *ending()]).rule == "oom"
