@@ -43,6 +43,8 @@ class HangWatch:
         Args:
             at: when; now where it is left out.
         """
+        if not line.text.strip():
+            return  # vLLM begins a line before a bar, and writes nothing into it
         found = self._catalogue.find(line.text[:MATCHED], _HANG)
         if found is None:
             self._armed = None

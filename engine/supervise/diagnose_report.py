@@ -40,6 +40,7 @@ _SECRETS = (
     ),
     re.compile(r"(?<=[\s'\"<(])[\w.+-]+@[\w-]+\.[\w.-]+\b"),
 )
+_KEY_NAME = re.compile(r"(?i)(?:key|token|secret|password)$")
 _NUMBERS = re.compile(r"(?i)^(?:\d+|none|null|true|false|ids?|length|embeddings?)$")
 _HOMES = re.compile(r"(?P<before>(?:/home|/Users|/mnt/[a-z]/Users|[A-Z]:\\+Users)[/\\]+)(?P<name>[^/\\\s'\":,]+)")
 _ADDRESS = re.compile(r"(?<![\d.])(?!127\.|0\.0\.0\.0)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\d.])")
@@ -122,17 +123,20 @@ def write_report(
         UserError: the file exists or cannot be written, or the log cannot be read.
     """
     redact = redact or Redactor()
-    said = {"versions": dict(versions), "diagnosis": _facts(diagnosis)}
-    files = {"report.json": json.dumps(said, indent=1, ensure_ascii=False) + "\n"}
+    said: dict[str, object] = {
+        "report.json": {"versions": dict(versions), "diagnosis": {**asdict(diagnosis), "known": diagnosis.known}}
+    }
     if plan is not None:
-        files["plan.json"] = json.dumps(asdict(plan), indent=1, ensure_ascii=False) + "\n"
+        said["plan.json"] = asdict(plan)
     if machine is not None:
-        files["machine.json"] = dump_machine(_nameless(machine))
+        said["machine.json"] = json.loads(dump_machine(_nameless(machine)))
+    # Redacted before it is JSON: a hidden word may end at a quotation mark that JSON escapes.
+    files = {name: json.dumps(_clean(value, redact), indent=1, ensure_ascii=False) for name, value in said.items()}
     try:
-        files["log.txt"] = _end(log)
+        files["log.txt"] = redact(_end(log))
         with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
             for name, text in files.items():
-                archive.writestr(name, redact(text))
+                archive.writestr(name, text)
     except FileExistsError as error:
         raise UserError(
             "report.exists", "{path} exists", remedy="name a file that is not there yet", path=path
@@ -152,8 +156,17 @@ def _nameless(machine: Machine) -> Machine:
     return replace(machine, name="", host=anonymous(machine).host)
 
 
-def _facts(diagnosis: Diagnosis) -> dict[str, object]:
-    return {**asdict(diagnosis), "known": diagnosis.known, "params": dict(diagnosis.params)}
+def _clean(value: object, redact: Callable[[str], str]) -> object:
+    """The same with every text redacted, and hidden values of flags and variables that are keys by their name."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list | tuple):
+        return [_clean(item, redact) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "value" in value and _KEY_NAME.search(str(value.get("name"))):
+        value = {**value, "value": HIDDEN}
+    return {name: _clean(item, redact) for name, item in value.items()}
 
 
 def _end(log: Path) -> str:

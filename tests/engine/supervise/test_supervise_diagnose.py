@@ -182,6 +182,16 @@ def test_a_process_without_a_name_of_its_own_is_read() -> None:
     assert (line.process, line.level, line.text) == ("SpawnProcess-1", "ERROR", "bad")
 
 
+def test_what_nccl_adds_below_its_error_is_the_root() -> None:
+    """https://github.com/vllm-project/vllm/issues/6574: an error in general, and what it was two lines below."""
+    said = ["torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1970, unhandled system error"]
+    said += ["ncclSystemError: System call (e.g. socket, malloc) or external library call failed", "Last error:"]
+    said += ["Error while creating shared memory segment /dev/shm/nccl-bWHyCi (size 9637888)"]
+    found = read([*beginning(), *(error(TP1, line) for line in said), *ending()])
+    assert found.rule == "nccl_shm"
+    assert "nccl_err" in found.also
+
+
 def test_a_warning_does_not_win_over_a_later_error() -> None:
     warned = f"{TP0} WARNING 11-29 18:02:20 [x.py:1] CUDA_HOME environment variable is not set\n"
     assert read([warned, *traceback(TP0, "torch.OutOfMemoryError: CUDA out of memory."), *ending()]).rule == "oom"
@@ -232,6 +242,7 @@ def test_the_waiting_of_others_does_not_hide_a_hang() -> None:
 def test_a_bar_that_moves_is_no_hang_and_one_drawn_again_is() -> None:
     reader = LogReader(clock=lambda: 0.0)
     for at, percent in ((0, 0), (250, 0), (290, 14), (400, 14)):
+        reader.feed(f"{TP0} \n".encode(), at=at)
         reader.feed(f"\rCapturing CUDA graphs (decode, FULL): {percent:3}%|█ | 1/7 [00:01<00:06]\r".encode(), at=at)
     assert reader.diagnosis(now=589).rule == "unknown"
     found = reader.diagnosis(now=590)

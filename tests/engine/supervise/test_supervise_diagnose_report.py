@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.cli.main import main
+from engine.domain.plan import EnvVar, Flag
 from engine.errors import InputError, UserError
 from engine.hardware.record import load_machine
 from engine.supervise.diagnose import diagnose_file
@@ -94,6 +96,25 @@ def test_a_report_holds_everything_and_nobody(tmp_path: Path) -> None:
         write_report(path, log=log, diagnosis=diagnose_file(log), versions={})
     with pytest.raises(UserError, match="cannot write the report"):
         write_report(tmp_path / "no" / "report.zip", log=log, diagnosis=diagnose_file(log), versions={})
+
+
+def test_a_report_is_json_whatever_the_log_says(tmp_path: Path) -> None:
+    log = tmp_path / "engine.log"
+    log.write_text('odd: {"token=abcdef\\" and \\"x": 1}\nuser "jdoe"\n')
+    plan = plan_of("h100")
+    plan = replace(
+        plan, env=(*plan.env, EnvVar("VLLM_API_KEY", "sesame", "x")), flags=(Flag("--new-token", "open", "x"),)
+    )
+    path = write_report(
+        tmp_path / "report.zip", log=log, diagnosis=diagnose_file(log), versions={}, plan=plan, redact=redactor()
+    )
+    with zipfile.ZipFile(path) as archive:
+        said, planned = (json.loads(archive.read(name)) for name in ("report.json", "plan.json"))
+    tail = [line["text"] for line in said["diagnosis"]["tail"]]
+    assert "abcdef" not in tail[0]
+    assert tail[1] == 'user "[user]"'
+    assert planned["flags"][0]["value"] == planned["env"][-1]["value"] == "<hidden>"
+    assert planned["context"] == plan.context
 
 
 def test_the_command_says_cause_remedy_and_next_try(tmp_path: Path) -> None:
