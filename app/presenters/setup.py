@@ -296,6 +296,7 @@ class SetupPresenter(QObject):
         if machine is None:
             return
         self.seen.result = plan(machine, self.memory.wished.as_wishes())
+        self.seen.in_the_way, self.seen.right = (), ()
         for step in STEPS[2:]:
             if self.seen.embedded and step in NEEDED_BY_VLLM:
                 self.steps[step] = words.not_needed()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import Tokens, current_tokens
@@ -77,6 +77,7 @@ class CardDrawing(QWidget):
         self._bars = tuple(bars)
         self.setAccessibleDescription("; ".join(self._spoken(bar) for bar in bars))
         self.setVisible(bool(bars))
+        self.setMinimumHeight(self.heightForWidth(self.width()))
         self.updateGeometry()
         self.update()
 
@@ -93,6 +94,10 @@ class CardDrawing(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(280, self.heightForWidth(max(self.width(), 280)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setMinimumHeight(self.heightForWidth(event.size().width()))  # the legend may need another line
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
 from app.widgets.decisions.parts import clear_layout, label, named
@@ -18,6 +19,7 @@ CONTEXTS = (8192, 16_384, 32_768, 65_536, 131_072, 262_144)
 CANVASES = (64, 128, 256)
 MAX_SEQUENCES = 64
 UTILISATIONS = (50, 98)  # percent
+NARROWEST = 240  # pixels
 
 
 class Overrides(QWidget):
@@ -53,6 +55,9 @@ class Overrides(QWidget):
         self._boxes: dict[str, QCheckBox] = {}
         self._gpus: tuple[str, ...] = ()
         self._showing = False
+        self._cells: list[tuple[QWidget, QWidget]] = []
+        self._columns = 0
+        self._grid = QGridLayout(self)
         self._build()
         self._connect()
 
@@ -102,22 +107,43 @@ class Overrides(QWidget):
             (self.tr("Canvas slots"), self.canvas, "canvas"),
             (self.tr("Pictures"), self.pictures, "text_only"),
         )
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(8)
-        for number, (text, field, name) in enumerate(rows):
-            row, column = divmod(number, 2)
+        for text, field, name in rows:
             title = label(text)
             title.setBuddy(field)
-            grid.addWidget(title, row, column * 2)
-            grid.addWidget(named(field, f"setup.plan.{name}", text), row, column * 2 + 1)
+            self._cells.append((title, named(field, f"setup.plan.{name}", text)))
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(16)
+        self._grid.setVerticalSpacing(8)
+        self._cards.setContentsMargins(0, 0, 0, 0)
         self._cards.setSpacing(4)
-        last = (len(rows) + 1) // 2
-        grid.addWidget(label(self.tr("Cards")), last, 0)
-        grid.addLayout(self._cards, last, 1, 1, 3)
-        for column in (1, 3):
-            grid.setColumnStretch(column, 1)
+        box = QWidget()
+        box.setLayout(self._cards)
+        self._cells.append((label(self.tr("Cards")), box))
+        self._place(2)
+
+    def minimumSizeHint(self) -> QSize:
+        """Narrower than two columns: then there is one."""
+        return QSize(NARROWEST, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        widest = max(title.sizeHint().width() + field.minimumSizeHint().width() for title, field in self._cells[:-1])
+        self._place(2 if event.size().width() >= 2 * widest + 3 * self._grid.horizontalSpacing() else 1)
+
+    def _place(self, columns: int) -> None:
+        if columns == self._columns:
+            return
+        self._columns = columns
+        *fields, cards = self._cells
+        for number, (title, field) in enumerate(fields):
+            row, column = divmod(number, columns)
+            self._grid.addWidget(title, row, column * 2)
+            self._grid.addWidget(field, row, column * 2 + 1)
+        last = len(fields)
+        self._grid.addWidget(cards[0], last, 0, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(cards[1], last, 1, 1, 3 if columns == 2 else 1)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setColumnStretch(3, 1 if columns == 2 else 0)
 
     def _connect(self) -> None:
         choices = (

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
     QFrame,
-    QHBoxLayout,
     QLineEdit,
     QProgressBar,
     QPushButton,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.models.notice import as_sentence
 from app.models.setup import STEPS, Step, StepName
 from app.theme import set_role
+from app.widgets.decisions.flow import FlowLayout
 from app.widgets.decisions.parts import button, clear_layout, hbox, label, named, vbox
 from app.widgets.decisions.run_header import duration
 from app.widgets.icons import ThemedButton
@@ -51,13 +51,13 @@ class StepBar(QFrame):
         }
         self._buttons: dict[StepName, QPushButton] = {}
         group = QButtonGroup(self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(24, 0, 24, 8)
-        row.setSpacing(2)
+        row = FlowLayout(spacing=4)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(16, 0, 16, 8)
+        outer.addLayout(row)
         for name in STEPS:
             made = button(self._names[name], f"setup.step.{name}", partial(self.chosen.emit, name), role="quiet")
             made.setCheckable(True)
-            made.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             group.addButton(made)
             self._buttons[name] = made
             row.addWidget(made)
@@ -172,6 +172,9 @@ class Sentences(QWidget):
         if remedy:
             words.append(label(as_sentence(remedy), "muted", wrap=True))
         for part in words:
+            policy = part.sizePolicy()  # a long word (a UUID) must not widen the page
+            policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)
+            part.setSizePolicy(policy)
             part.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         column = vbox(*words, spacing=2)
         row = hbox(mark, column, spacing=6)

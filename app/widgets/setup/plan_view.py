@@ -118,4 +118,8 @@ def _flag(flag: Flag) -> str:
 
 
 def _variable(variable: EnvVar) -> str:
-    return f"{variable.name} (removed)" if variable.value is None else f"{variable.name}={variable.value}"
+    return (
+        f"{variable.name} (removed)"
+        if variable.value is None
+        else f"{variable.name}={variable.value}".replace(",", ", ")
+    )
