@@ -1,4 +1,4 @@
-"""One world for all tests of the setup; each has a home of its own."""
+"""One world for the tests of a file; each has a home of its own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class World:
         return self.folder / "wheels"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its hub must not be seen by the tests that look for processes left behind
 def built_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("world")
     setup_world.make_engine_wheels(folder)
