@@ -63,7 +63,10 @@ def check_target(out: Path, *, overwrite: bool = False, table: Path | None = Non
         raise InputError("export.own_table", "{path} is the table of this run; choose another file", path=str(out))
     if out.exists() and not overwrite:
         raise InputError(
-            "export.exists", "{path} exists", remedy="choose another file or allow to overwrite it", path=str(out)
+            "export.exists",
+            "{path} exists",
+            remedy="choose another file, or allow to overwrite it (--overwrite)",
+            path=str(out),
         )
     folder = out.absolute().parent
     if not folder.is_dir():

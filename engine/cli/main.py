@@ -6,6 +6,7 @@ is unfinished and can be resumed; 130 interrupted.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
 import logging
@@ -13,14 +14,17 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from engine.cli.version import version
-from engine.errors import BugError, EngineError, EngineRefused, EngineUnreachable, UserError
+from engine.errors import BugError, EngineError, EngineRefused, EngineUnreachable, InputError, UserError
 
 OK, BUG, BAD_INPUT, UNFINISHED, INTERRUPTED = 0, 1, 2, 3, 130
 
+# What the system says about a stdout that takes nothing more.
+_NO_OUTPUT = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 _STUCK = frozenset({"run.stuck", "engine.died_at_start", "engine.start_timeout", "engine.died"})
 
 # Each is a module of this package, loaded when it is asked for: `runs` shall not wait for aiohttp, nor `doctor` for
@@ -73,8 +77,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     as_json = "--json" in given or "--worker" in given
     logging.getLogger("stamina").setLevel(logging.ERROR)  # a retry that worked is no news on a terminal
     try:
+        _check_texts(given)
         code = main.main(args=given, prog_name="diffusion-desk", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by the caller (>&-)
+            sys.stdout.flush()
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except (click.Abort, KeyboardInterrupt):
@@ -86,18 +92,56 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _show(error, as_json)
         return UNFINISHED if isinstance(error, EngineUnreachable | EngineRefused) or error.code in _STUCK else BAD_INPUT
     except BrokenPipeError:
-        # The reader of our output left. What is still buffered must not fail again when Python closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon_stdout()  # the reader of our output left
         return OK
     except OSError as error:
-        if error.filename is None:
-            return _show_bug(error, as_json)
-        # A file or folder that cannot be used is the world's fault, wherever it is met first.
-        _show(UserError("file.unusable", "{path}: {why}", path=error.filename, why=error.strerror), as_json)
-        return BAD_INPUT
+        return _show_system(error, as_json)
     except Exception as error:  # noqa: BLE001  # the last line of defence: shown with its traceback
         return _show_bug(error, as_json)
     return code if isinstance(code, int) else OK
+
+
+def _check_texts(arguments: Sequence[str]) -> None:
+    """Refuse bytes that are no text: no request, no run and no line of JSON could hold them.
+
+    Raises:
+        InputError: names the argument.
+    """
+    for number, argument in enumerate(arguments, start=1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                "cli.no_text",
+                "argument {number}, {argument}: its bytes are no text in UTF-8",
+                remedy="rename the file, or write the text in UTF-8",
+                number=number,
+                argument=ascii(argument),
+            ) from error
+
+
+def _abandon_stdout() -> None:
+    """What is still buffered must not fail again when Python closes stdout."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _show_system(error: OSError, as_json: bool) -> int:
+    """A file, a folder or an output that cannot be used is the world's fault, wherever it is met first."""
+    if error.filename is None and error.errno not in _NO_OUTPUT:
+        return _show_bug(error, as_json)
+    if error.filename is None:  # stdout: files of ours name themselves
+        _abandon_stdout()
+        told = UserError("output.unusable", "the output cannot be written: {why}", why=error.strerror)
+        _show(told, as_json=False)
+        return BAD_INPUT
+    remedy = ""
+    if home := os.environ.get("DIFFUSION_DESK_HOME"):
+        inside = Path(os.fsdecode(error.filename)).absolute().is_relative_to(Path(home).absolute())
+        remedy = "DIFFUSION_DESK_HOME must name a folder that can be written" if inside else ""
+    told = UserError("file.unusable", "{path}: {why}", remedy=remedy, path=error.filename, why=error.strerror)
+    _show(told, as_json)
+    return BAD_INPUT
 
 
 def _show_bug(error: Exception, as_json: bool) -> int:

@@ -28,7 +28,7 @@ def bind_port(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except OSError as error:
-        raise InputError("port.host", "cannot listen on host {host}: {why}", host=host, why=str(error)) from error
+        raise InputError("port.host", "cannot listen on host {host}: {why}", host=host, why=error.strerror) from error
     listener = socket.socket(family, kind, protocol)
     try:
         # An engine that was just stopped leaves connections in TIME_WAIT; they must not block its successor.
@@ -51,6 +51,13 @@ def _bind_error(host: str, port: int, error: OSError) -> InputError:
             port=port,
             host=host,
             holder=holder,
+        )
+    if error.errno == errno.EADDRNOTAVAIL:
+        return InputError(
+            "port.host",
+            "cannot listen on host {host}: it is no address of this machine",
+            remedy="choose 127.0.0.1 for this machine alone, or 0.0.0.0 for every network that it is in",
+            host=host,
         )
     return InputError(
         "port.denied",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import app.__main__ as entry
-from engine.cli.main import BUG, OK, main, run
+from engine.cli.main import BAD_INPUT, BUG, OK, main, run
 from engine.supervise import processes
 
 HEAVY = (
@@ -82,6 +82,7 @@ def test_a_data_folder_that_is_a_file_is_named(
     assert run(["runs"]) == 2
     said = capsys.readouterr().err
     assert str(tmp_path / "file") in said
+    assert "DIFFUSION_DESK_HOME must name" in said
     assert "Traceback" not in said
 
 
@@ -145,3 +146,47 @@ def test_a_reader_that_leaves_is_no_fault() -> None:
         check=False,
     )
     assert ended.stderr == ""
+
+
+@pytest.mark.parametrize("arguments", ["runs", "--help", "doctor --json", "runs --json"])
+def test_an_output_that_takes_nothing_is_named(arguments: str) -> None:
+    for target, said in (("/dev/full", "the output cannot be written"), ("&-", "")):
+        ended = subprocess.run(
+            f"{sys.executable} -m engine.cli {arguments} >{target}",
+            shell=True,
+            capture_output=True,
+            text=True,
+            env=processes.child_environment({}),
+            check=False,
+        )
+        assert "Traceback" not in ended.stderr
+        assert said in ended.stderr
+        assert ended.returncode == (BAD_INPUT if said else OK)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["chat", "\udcff\udcfe"], ["decide", "f\udcff.json", "t.csv", "--out", "o.csv"], ["runs", "\udcff"]]
+)
+def test_bytes_that_are_no_text_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == BAD_INPUT
+    said = capsys.readouterr().err
+    assert "argument 2" in said
+    assert "no text in UTF-8" in said
+    assert "\\udcff" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--port", "70000"], ["70000", "65535"]),
+        (["--host", "192.0.2.1"], ["192.0.2.1", "no address of this machine"]),
+        (["--host", "no such host"], ["no such host"]),
+    ],
+)
+def test_serve_names_what_it_cannot_listen_on(
+    arguments: list[str], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["serve", *arguments]) == BAD_INPUT
+    said = capsys.readouterr().err
+    for word in words:
+        assert word in said
