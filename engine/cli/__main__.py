@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from engine.cli.main import run
-
 if __name__ == "__main__":
+    try:
+        from engine.cli.main import run
+    except KeyboardInterrupt:  # while modules are loaded
+        sys.exit(130)
     sys.exit(run())

@@ -20,7 +20,7 @@ from engine.cli.export import renderings
 from engine.cli.main import INTERRUPTED, OK
 from engine.cli.metrics import measure_run
 from engine.cli.reporting import Reporter
-from engine.cli.steering import Keeper, obey_stdin, signals_cancel
+from engine.cli.steering import Keeper, check_stdin, obey_stdin, signals_cancel
 from engine.domain.reading import Method
 from engine.errors import InputError, UserError
 from engine.reads.reader import Reader
@@ -72,6 +72,8 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
         InputError: something is wrong with the input; nothing was asked.
         UserError: no engine, no space; ``run.stuck`` when a run could not go on.
     """
+    if options.worker:
+        check_stdin()
     check_choice(options.engine)
     _check_out(options)
     method = options.method(load_form(options.form).method)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import stat
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from engine.batch.control import RunControl
 from engine.cli.engines import OpenEngine
@@ -57,20 +59,33 @@ async def obey_stdin(control: RunControl, engine: OpenEngine, reporter: Reporter
     signal.alarm(LAST_WORD_S)
 
 
+def check_stdin() -> None:
+    """Refuse a stdin that can bring no commands: asked before anything is begun.
+
+    Raises:
+        InputError: it is closed, a file or a device such as /dev/null, which no event loop can wait for.
+    """
+    mode = 0
+    with suppress(AttributeError, ValueError, OSError):  # None or closed
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (mode and sys.stdin.isatty())):
+        raise InputError(
+            "worker.stdin",
+            "stdin brings no commands: it is no pipe",
+            remedy="give a pipe that stays open, or take --json instead of --worker",
+        )
+
+
 async def commands() -> AsyncIterator[Command | None]:
     """The lines of stdin as commands, None for what is none, until it ends.
 
     Raises:
-        InputError: stdin is no pipe.
+        InputError: as ``check_stdin``.
     """
+    check_stdin()
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
-    try:
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    except (ValueError, OSError) as error:  # a file, or closed
-        raise InputError(
-            "worker.stdin", "stdin brings no commands: {why}", remedy="give a pipe, or leave --worker out", why=error
-        ) from error
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     while True:
         try:
             line = await reader.readline()

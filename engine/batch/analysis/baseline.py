@@ -28,6 +28,10 @@ FILE = "baseline.json"
 _SIMPLE = re.compile(r"\[[^\[\]\\]+\]\+|\\w\+")
 
 
+# Sums of more would overflow, and no regression gives more.
+Weight = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
+
+
 class WordModel(BaseModel):
     """One question's regression."""
 
@@ -37,8 +41,8 @@ class WordModel(BaseModel):
     lowercase: bool = True
     token_pattern: Annotated[str, Field(max_length=100)] = "[a-z0-9]+"
     vocabulary: dict[str, Annotated[int, Field(ge=0)]]
-    weights: list[list[float]]
-    bias: list[float]
+    weights: list[list[Weight]]
+    bias: list[Weight]
 
     @model_validator(mode="after")
     def _shapes(self) -> Self:

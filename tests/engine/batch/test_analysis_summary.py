@@ -191,6 +191,9 @@ def test_no_file_means_no_word_reader(tmp_path: Path) -> None:
         ({"token_pattern": "(a+)+$"}, "not one set of characters and a plus"),
         ({"token_pattern": "[z-a]+"}, "bad character range"),
         ({"kind": "x"}, "questions.q.kind"),
+        ({"weights": [[float("nan")] * 20]}, "questions.q.weights.0.0"),
+        ({"weights": [[1e300] * 20]}, "less than or equal to 1000000"),
+        ({"bias": [float("inf")]}, "questions.q.bias.0"),
     ],
 )
 def test_a_bad_file_is_named(tmp_path: Path, change: dict[str, object], message: str) -> None:

@@ -190,3 +190,16 @@ def test_serve_names_what_it_cannot_listen_on(
     said = capsys.readouterr().err
     for word in words:
         assert word in said
+
+
+def test_an_interrupt_while_modules_are_loaded_is_no_fault(tmp_path: Path) -> None:
+    """A module that is loaded early sends the signal, as an impatient user does."""
+    (tmp_path / "click.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfor _ in range(99): pass\n"
+    )
+    environment = processes.child_environment({})
+    environment["PYTHONPATH"] = f"{tmp_path}:{environment.get('PYTHONPATH', '')}"
+    ended = subprocess.run(
+        [sys.executable, "-m", "engine.cli", "runs"], capture_output=True, text=True, env=environment, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (130, "")

@@ -91,10 +91,13 @@ async def test_a_worker_outlives_commands_that_are_none(capsys: pytest.CaptureFi
     assert "not understood" in capsys.readouterr().err
 
 
-async def test_a_worker_without_a_pipe_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["file", "null", "closed", "none"])
+async def test_a_worker_without_a_pipe_says_so(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "commands").touch()
-    with (tmp_path / "commands").open() as stdin, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdin", stdin)
+    with (Path(os.devnull) if kind == "null" else tmp_path / "commands").open() as stdin:
+        if kind == "closed":
+            stdin.close()
+        monkeypatch.setattr(sys, "stdin", None if kind == "none" else stdin)
         with pytest.raises(InputError, match="brings no commands"):
             await obey_stdin(RunControl(), cast("OpenEngine", Engine(0)), TerminalReporter())
 
