@@ -31,6 +31,7 @@ HOST = "127.0.0.1"
 CHAT = "Say hello in one short sentence."
 STATE = "The kettle is on the stove and the water is boiling."
 QUESTION = "Is the water hot?"
+CHAT_TOKENS = 128  # one canvas; a greeting needs no more
 _LOOK_S = 5.0
 
 
@@ -152,7 +153,7 @@ async def first_questions(client: EngineClient) -> ProbeAnswer:
     """
     began = time.monotonic()
     said: list[str] = []
-    async for event in client.chat([Message("user", CHAT)]):
+    async for event in client.chat([Message("user", CHAT)], max_tokens=CHAT_TOKENS):
         if isinstance(event, Failed):
             raise UserError("setup.probe_chat", "the first chat failed: {why}", why=event.message)
         if isinstance(event, CanvasCommitted):

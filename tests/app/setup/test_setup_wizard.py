@@ -111,6 +111,8 @@ async def test_from_two_cards_to_the_first_chat(desk: Desk, world: World) -> Non
     assert setup.steps["preflight"].done, setup.steps["preflight"]
     click(desk, "setup.next")
     click(desk, "setup.launch.start")
+    await until_step(setup, "launch", "running")
+    await until_step(setup, "launch", "done", "failed")
     await until_step(setup, "probe", "done", "failed")
     assert setup.steps["probe"].done, setup.steps["probe"]
     assert all(setup.steps[step].done for step in STEPS)
@@ -164,6 +166,8 @@ async def test_a_start_that_fails_or_is_stopped_says_so_and_can_be_done_again(
     assert not [child for child in living_children() if "vllm.entrypoints.cli.main" in child.cmdline()]
     (tmp_path / "gate").touch()
     click(desk, "setup.launch.start")
+    await until_step(setup, "launch", "running")
+    await until_step(setup, "launch", "done", "failed")
     await until_step(setup, "probe", "done", "failed")
     assert setup.steps["probe"].done
 
