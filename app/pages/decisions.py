@@ -18,13 +18,14 @@ from app.presenters.decisions import DecisionsPresenter, EngineHandle
 from app.presenters.run import RunPresenter
 from app.presenters.run_results import ResultsPresenter
 from app.theme import set_role
-from app.widgets.decisions.parts import FieldMessage, button, counted, form_field, hbox, label, named, vbox
+from app.widgets.decisions.parts import ElidedLabel, FieldMessage, button, counted, form_field, hbox, named, vbox
 from app.widgets.decisions.preview_pane import PreviewPane
 
 if TYPE_CHECKING:
     from engine.store.settings import Settings
 
 FORM, TABLE, TRY, RUNS = range(4)
+NAME_WIDTHS = (110, 260)  # pixels; least and most of the form's name
 
 
 class DecisionsPage(QWidget):
@@ -54,7 +55,7 @@ class DecisionsPage(QWidget):
         self.preview = PreviewPane()
         self.runs_part = RunsPart(self.runs, self.results, notifier)
         self.name_edit = form_field(named(QLineEdit(), "form_name", self.tr("Name of the form")))
-        self._origin = label("", "muted")
+        self._origin = ElidedLabel("muted")
         self._message = FieldMessage("form_message")
         self.tabs = named(QTabWidget(), "decision_steps")
         self._build()
@@ -78,7 +79,8 @@ class DecisionsPage(QWidget):
     def _build(self) -> None:
         bar = QFrame()
         bar.setObjectName("form_bar")
-        self.name_edit.setFixedWidth(260)
+        self.name_edit.setMinimumWidth(NAME_WIDTHS[0])
+        self.name_edit.setMaximumWidth(NAME_WIDTHS[1])
         self.name_edit.setPlaceholderText(self.tr("Name of the form"))
         document = self.presenter.document
         self.undo = self._history(self.tr("Undo"), "form_undo", document.stack.createUndoAction(self), "Ctrl+Z")
@@ -88,6 +90,7 @@ class DecisionsPage(QWidget):
         self._shortcut(QKeySequence(QKeySequence.StandardKey.Save), self.save)
         self._shortcut(QKeySequence(QKeySequence.StandardKey.Open), self.ask_open)
         layout = hbox(self.name_edit, self._origin, 1, self.undo, self.redo, self.new_button, self.save_button)
+        layout.setStretchFactor(self.name_edit, 3)
         layout.setContentsMargins(16, 12, 16, 4)
         bar.setLayout(layout)
         for part, text in (
@@ -249,6 +252,7 @@ class DecisionsPage(QWidget):
         form = self.presenter.document.form
         if self.name_edit.text() != form.name:
             self.name_edit.setText(form.name)
+            self.name_edit.setCursorPosition(0)  # its beginning tells most
         self.preview.set_questions([question.id for question in form.questions])
         self.runs_part.setup.show_method(form.method)
         self._show_origin()
@@ -259,7 +263,7 @@ class DecisionsPage(QWidget):
         place = document.path.name if document.path is not None else self.tr("not saved to a file")
         set_role(self._origin, "strong" if document.dirty else "muted")
         self._origin.setText(self.tr("● edited · {place}").format(place=place) if document.dirty else place)
-        self._origin.setToolTip(str(document.path or ""))
+        self._origin.setToolTip(str(document.path or self._origin.text()))
 
     def _show_readiness(self) -> None:
         """What stands between now and a run, in the order of the steps."""

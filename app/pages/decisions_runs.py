@@ -15,7 +15,7 @@ from app.presenters.run import RunPresenter
 from app.presenters.run_results import AnswerDetail, QuestionOutcome, ResultsPresenter
 from app.tasks import spawn
 from app.widgets.decisions.export_dialog import ExportDialog
-from app.widgets.decisions.parts import EmptyState, bare_splitter, card, counted, named, vbox
+from app.widgets.decisions.parts import EmptyState, ScrollPane, bare_splitter, card, counted, named, vbox
 from app.widgets.decisions.results_view import ResultsView
 from app.widgets.decisions.run_header import RunControls, RunHeader
 from app.widgets.decisions.run_list import RunList
@@ -75,7 +75,6 @@ class RunsPart(QWidget):
         box = vbox(card(vbox(self.setup)), spacing=14)
         box.addWidget(self.list, 1)
         left.setLayout(box)
-        left.setMinimumWidth(250)
         tabs = named(QTabWidget(), "run_tabs")
         tabs.setDocumentMode(True)
         tabs.tabBar().setDrawBase(False)
@@ -92,7 +91,7 @@ class RunsPart(QWidget):
         opened.setLayout(vbox(self.header, tabs, spacing=10))
         self._stack.addWidget(self._make_empty())
         self._stack.addWidget(opened)
-        splitter = bare_splitter("runs_splitter", left, self._stack, sizes=(270, 720))
+        splitter = bare_splitter("runs_splitter", ScrollPane(left), self._stack, sizes=(270, 720))
         splitter.setStretchFactor(1, 1)
         outer = vbox(splitter)
         outer.setContentsMargins(16, 12, 16, 12)

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.presenters.decisions import DecisionsPresenter
-from app.widgets.decisions.parts import bare_splitter, hbox, label, vbox
+from app.widgets.decisions.parts import ScrollPane, bare_splitter, hbox, label, vbox
 from app.widgets.decisions.question_editor import ColumnBox
 from app.widgets.decisions.state_editor import StateEditor
 from app.widgets.decisions.table_picker import MappingBar, TablePicker
@@ -50,7 +50,7 @@ class TablePart(QWidget):
         lower.setLayout(vbox(self.mapping, self.state, group, spacing=10))
         self.group.setFixedWidth(220)
         splitter = bare_splitter("table_splitter", upper, lower, sizes=(300, 330), vertical=True)
-        box = vbox(splitter)
+        box = vbox(ScrollPane(splitter, sideways=True))
         box.setContentsMargins(16, 12, 16, 12)
         self.setLayout(box)
 

@@ -110,6 +110,11 @@ class CodeText(QPlainTextEdit):
             height += self.horizontalScrollBar().sizeHint().height()
         self.setFixedHeight(round(height))
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:  # fitted when the style sheet has been applied as a whole
+            QTimer.singleShot(0, self, self.fit)
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.angleDelta().x():
             super().wheelEvent(event)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QFont, QFontDatabase, QKeyEvent, QKeySequence
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontDatabase, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLayout,
     QPlainTextEdit,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QSpinBox,
     QSplitter,
@@ -49,6 +50,48 @@ def label(text: str, role: str = "", *, wrap: bool = False) -> QLabel:
     if role == "mono":
         made.setFont(fixed_font())
     return made
+
+
+class ElidedLabel(QLabel):
+    """One line that gives way in a small window: it ends in "…" there, and the whole text is its tool tip."""
+
+    def __init__(self, role: str = "") -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        if role:
+            set_role(self, role)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().horizontalAdvance("…"), super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.end()
+
+
+class ScrollPane(QScrollArea):
+    """Room for what may need more of it than a small window has; no stop of its own for Tab."""
+
+    def __init__(self, content: QWidget, *, sideways: bool = False) -> None:
+        """``sideways``: whether it may be narrower than its content."""
+        super().__init__()
+        self._content, self._sideways = content, sideways
+        self.setWidgetResizable(True)
+        if not sideways:
+            self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidget(content)
+
+    def minimumSizeHint(self) -> QSize:
+        least = super().minimumSizeHint()
+        if self._sideways:
+            return least
+        return QSize(
+            self._content.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width(), least.height()
+        )
 
 
 def button(text: str, name: str, on_click: Callable[[], object], *, role: str = "", tip: str = "") -> QPushButton:
@@ -235,7 +278,7 @@ class EmptyState(QWidget):
         self.text = label(text, "muted", wrap=True)
         words = QWidget()
         words.setLayout(vbox(heading, self.text, spacing=10))
-        words.setFixedWidth(self.WIDTH)
+        words.setMaximumWidth(self.WIDTH)
         for part in (heading, self.text):
             part.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         buttons = hbox(1)
@@ -243,4 +286,6 @@ class EmptyState(QWidget):
             made = button(caption, f"{name}.{key}", partial(self.chosen.emit, key), role="" if place else "primary")
             buttons.addWidget(made)
         buttons.addStretch(1)
-        self.setLayout(vbox(2, hbox(1, words, 1), buttons, 3, spacing=18))
+        middle = hbox(1, words, 1)
+        middle.setStretchFactor(words, 100)  # up to its width; less in a small window
+        self.setLayout(vbox(2, middle, buttons, 3, spacing=18))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QScrollArea, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 from app.models.decisions_preview import PreviewFacts
 from app.theme import set_role
@@ -25,6 +25,9 @@ from app.widgets.decisions.parts import (
     vbox,
 )
 
+LEAST_CHARACTERS = 3  # of a choice that can be read in a small window
+BOX_WIDTH = 260  # pixels, at most
+
 
 class PreviewPane(QWidget):
     """Signals:
@@ -37,11 +40,15 @@ class PreviewPane(QWidget):
         super().__init__(parent)
         self.setObjectName("preview_pane")
         self.question = named(QComboBox(), "preview_question", self.tr("Question to read"))
-        self.question.setMinimumWidth(160)
         self.row = number_box("preview_row", self.tr("Row to read"), 0, 0)
         self.method = named(QComboBox(), "preview_method", self.tr("How to read"))
         self.method.addItem(self.tr("alone"), False)
         self.method.addItem(self.tr("joint with the other questions"), True)
+        for box in (self.question, self.method):  # long ids give way in a small window
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(LEAST_CHARACTERS)
+            box.setMaximumWidth(BOX_WIDTH)
+            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.read_button = button(self.tr("Read this row"), "preview_read", self._ask, role="primary")
         self.message = FieldMessage("preview_message")
         self.prompt = FixedText("preview_prompt", self.tr("The exact prompt"), read_only=True)
@@ -104,6 +111,8 @@ class PreviewPane(QWidget):
             self.read_button,
             1,
         )
+        for box in (self.question, self.method):
+            bar.setStretchFactor(box, 4)
         empty = EmptyState(
             "preview_empty",
             self.tr("See one read laid open"),

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 from app.models.results_runs import local_time
 from app.theme import set_role
 from app.widgets.decisions.answer_view import STATUS_ROLES, STATUS_SIGNS
-from app.widgets.decisions.parts import button, counted, hbox, label, named, vbox
+from app.widgets.decisions.parts import ElidedLabel, button, counted, hbox, label, named, vbox
 from engine.domain.reading import STATUSES
 from engine.domain.run import Progress, RunInfo, Totals
 
@@ -50,8 +50,8 @@ class RunHeader(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("run_header")
-        self._title = label("", "title")
-        self._facts = label("", "muted", wrap=True)
+        self._title = ElidedLabel("title")
+        self._facts = ElidedLabel("muted")
         self._progress = named(label("", "muted"), "run_progress")
         self._notice = named(label("", "muted", wrap=True), "run_notice")
         self.bar = named(QProgressBar(), "run_bar", self.tr("Progress of the run"))
@@ -72,6 +72,7 @@ class RunHeader(QWidget):
     def show_run(self, run: RunInfo) -> None:
         """Name and facts of a run."""
         self._title.setText(run.name or run.id)
+        self._title.setToolTip(self._title.text())
         parts = (
             local_time(run.created),
             counted(run.rows, self.tr("{n} row"), self.tr("{n} rows")),
@@ -80,7 +81,7 @@ class RunHeader(QWidget):
             run.method,
         )
         self._facts.setText(" · ".join(part for part in parts if part))
-        self._facts.setToolTip(f"{run.id}\n{run.table_path}")
+        self._facts.setToolTip(f"{self._facts.text()}\n{run.id}\n{run.table_path}")
 
     def show_progress(self, progress: Progress) -> None:
         """How far it is; rate and time to go only while it runs."""

@@ -65,9 +65,12 @@ class RunDelegate(QStyledItemDelegate):
         painter.setPen(QColor(colours.get(run.state, tokens.warning)))
         painter.drawText(left, top, width, line, int(Qt.AlignmentFlag.AlignRight), state)
         painter.setPen(QColor(tokens.muted))
-        painter.drawText(left, top + line + 4, width, line, 0, local_time(run.created))
         total = run.rows * len(run.question_ids)
         counts = f"{run.done:,} / {total:,}"
+        metrics = QFontMetrics(small)
+        room = width - metrics.horizontalAdvance(counts) - 8
+        when = metrics.elidedText(local_time(run.created), Qt.TextElideMode.ElideRight, room)
+        painter.drawText(left, top + line + 4, width, line, 0, when)
         painter.drawText(left, top + line + 4, width, line, int(Qt.AlignmentFlag.AlignRight), counts)
 
     def _bar(self, painter: QPainter, rect: QRect, tokens: Tokens, run: RunInfo) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QColor, QPalette, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import QMenu, QPlainTextEdit, QPushButton, QSpinBox, QToolButton, QWidget
 
 from app.theme import set_role, tokens_of
 from app.widgets.decisions.flow import FlowLayout
 from app.widgets.decisions.parts import (
+    ElidedLabel,
     FieldMessage,
     FixedText,
     bare_splitter,
@@ -25,6 +26,7 @@ from app.widgets.decisions.parts import (
     vbox,
 )
 
+LEAST_LINES = 13  # of text, as high as the editor is at least
 CHIPS = 12  # more columns are in the menu only
 PLACE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}")
 
@@ -75,6 +77,11 @@ class StateEditor(QWidget):
         self._chips = FlowLayout()
         self._menu_button = QPushButton(self.tr("Insert column"))
         self._build()
+
+    def minimumSizeHint(self) -> QSize:
+        """Some lines of the text below two rows of columns, whatever the size of the text."""
+        hint = super().minimumSizeHint()
+        return QSize(hint.width(), max(hint.height(), LEAST_LINES * self.fontMetrics().lineSpacing()))
 
     def show_template(self, source: str) -> None:
         """Show the form's template without moving the cursor of somebody who types it."""
@@ -131,7 +138,7 @@ class StateEditor(QWidget):
 
     def _build(self) -> None:
         named(self._menu_button, "state_insert", tip=self.tr("Insert a column at the cursor"))
-        self._hint = label(self.tr("Click a column to insert it at the cursor"), "muted")
+        self._hint = label(self.tr("Click a column to insert it at the cursor"), "muted", wrap=True)
         left = QWidget()
         left.setLayout(
             vbox(
@@ -145,7 +152,8 @@ class StateEditor(QWidget):
         )
         before = button(self.tr("Previous"), "row_previous", lambda: self.row.stepBy(-1), role="quiet")
         after = button(self.tr("Next"), "row_next", lambda: self.row.stepBy(1), role="quiet")
-        title = label(self.tr("What the model reads"), "heading")
+        title = ElidedLabel("heading")
+        title.setText(self.tr("What the model reads"))
         right = QWidget()
         right.setLayout(
             vbox(hbox(title, 1, before, after, label(self.tr("row"), "muted"), self.row, self._of), self.rendered)
