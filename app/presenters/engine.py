@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import psutil
 from PySide6.QtCore import QObject, Signal
@@ -180,6 +181,7 @@ class EnginePresenter(QObject):
 
     async def sweep_leftovers(self) -> int:
         """Ends engines that a crash of an earlier window left behind; how many there were."""
+        await asyncio.to_thread(_remove_sockets, paths.runtime_dir())
         return len(await sweep(paths.runtime_dir()))
 
     async def _open(self, choice: EngineChoice) -> EngineState:
@@ -292,6 +294,14 @@ class EnginePresenter(QObject):
         if state != self.state:
             self.state = state
             self.state_changed.emit(state)
+
+
+def _remove_sockets(folder: Path) -> None:
+    """Live channels of windows that are gone: a killed one cannot remove its own."""
+    for path in folder.glob("live-*.sock"):
+        owner = path.stem.removeprefix("live-")
+        if owner.isdecimal() and not psutil.pid_exists(int(owner)):
+            path.unlink(missing_ok=True)
 
 
 def _rss(process: psutil.Process) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 
 from desk_driver import expect, kill_engine, living_children, until_phase, within
 from PySide6.QtWidgets import QLabel, QPushButton
@@ -10,6 +12,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from app.pages.engine import EnginePage
 from app.presenters.engine import EngineChoice, EnginePresenter
 from app.windows.desk import Desk
+from engine.paths import runtime_dir
 
 
 def page_of(desk: Desk) -> EnginePage:
@@ -38,6 +41,18 @@ async def test_the_page_says_what_runs_where_and_since_when(desk: Desk) -> None:
     assert memory is not None
     assert memory > 10 * 2**20
     assert engine.state.url in await engine.log_tail()
+
+
+async def test_the_channel_of_a_killed_window_is_removed(desk: Desk) -> None:
+    assert desk.engine is not None
+    gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await gone.wait()
+    stale, own = runtime_dir() / f"live-{gone.pid}.sock", runtime_dir() / f"live-{os.getpid()}.sock"
+    stale.touch()
+    assert own.exists()
+    await desk.engine.sweep_leftovers()
+    assert not stale.exists()
+    assert own.exists()
 
 
 async def test_a_killed_engine_is_noticed_and_restarted(desk: Desk) -> None:
