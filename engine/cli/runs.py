@@ -32,10 +32,15 @@ def _print(runs: list[RunInfo]) -> None:
     for run in runs:
         total = run.rows * len(run.question_ids)
         share = f"{100 * run.done / total:.0f} %" if total else "-"
-        lines.append((run.id, run.state, share, run.name, run.table_path))
+        lines.append((run.id, run.state, share, _shown(run.name), _shown(run.table_path)))
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     for line in lines:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _shown(text: str) -> str:
+    """On one line, and nothing that a terminal would obey: a form may come from a stranger."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def _complain(path: Path, error: EngineError) -> None:

@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 
 import app.__main__ as entry
+from engine import paths
+from engine.batch.prepare import prepare
 from engine.cli.main import BAD_INPUT, BUG, OK, main, run
 from engine.supervise import processes
+
+NOUL = {"id": "q", "type": "noul", "instructions": "Is it?"}
 
 HEAVY = (
     "numpy",
@@ -100,6 +104,17 @@ def test_no_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no runs" in capsys.readouterr().out
     assert run(["runs", "--json"]) == OK
     assert json.loads(capsys.readouterr().out) == []
+
+
+def test_a_form_s_name_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    form = {"version": 1, "name": "a\nb\x1b[2J", "state": "{{ a }}", "questions": [NOUL]}
+    (tmp_path / "form.json").write_text(json.dumps(form), encoding="utf-8")
+    (tmp_path / "table.csv").write_text("a\nx\n")
+    prepare(tmp_path / "form.json", tmp_path / "table.csv", engine="none").create(paths.runs_dir()).close()
+    assert run(["runs"]) == OK
+    said = capsys.readouterr().out
+    assert "a\ufffdb\ufffd[2J" in said
+    assert len(said.splitlines()) == 2
 
 
 def test_a_fault_of_ours_comes_with_its_traceback(
