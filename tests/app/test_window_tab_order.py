@@ -134,6 +134,22 @@ async def test_the_focus_goes_to_the_next_one_when_its_place_goes(desk: Desk, qt
     assert desk.window.page("engine").isAncestorOf(focused())
 
 
+async def test_the_read_button_gets_the_focus_back(desk: Desk) -> None:
+    page = decisions_page(desk)
+    await open_tickets(page)
+    desk.window.show_page("decisions")
+    page.tabs.setCurrentWidget(page.preview)
+    read = page.preview.read_button
+    assert read.isEnabled()
+    read.setFocus()
+    answered_once = expect(page.presenter.preview_ready.connect)
+    read.click()
+    assert not read.isEnabled()
+    await within(answered_once)
+    assert focused() is read
+    await close(desk)  # as below
+
+
 async def test_tab_scrolls_to_where_it_goes(desk: Desk, qtbot: QtBot) -> None:
     desk.window.resize(desk.window.minimumSize())
     desk.window.show_page("settings")

@@ -56,6 +56,7 @@ class PreviewPane(QWidget):
         self.canvas = CanvasStrip("preview_canvas")
         self.answer = AnswerView("preview_answer")
         self._stack = QStackedWidget()
+        self._had_focus = False  # the read button, when the read began
         self._build()
 
     def set_questions(self, ids: Sequence[str]) -> None:
@@ -82,7 +83,12 @@ class PreviewPane(QWidget):
         self.message.say(reason, "muted")
 
     def set_busy(self, busy: bool) -> None:
+        """While a read is under way; a button that loses the focus by it gets it back."""
+        if busy:
+            self._had_focus = self.read_button.hasFocus()
         self.read_button.setEnabled(not busy)
+        if not busy and self._had_focus:
+            self.read_button.setFocus()
         self.read_button.setText(self.tr("Reading …") if busy else self.tr("Read this row"))
 
     def show_error(self, text: str) -> None:

@@ -158,5 +158,5 @@ class StateEditor(QWidget):
         right.setLayout(
             vbox(hbox(title, 1, before, after, label(self.tr("row"), "muted"), self.row, self._of), self.rendered)
         )
-        splitter = bare_splitter("state_splitter", left, right, sizes=(500, 500))
+        splitter = bare_splitter("state_splitter", left, right, sizes=(430, 570))
         self.setLayout(vbox(splitter))
