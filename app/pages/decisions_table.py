@@ -89,5 +89,7 @@ class TablePart(QWidget):
 
     def _show_row(self) -> None:
         presenter = self._presenter
-        self.state.set_row(presenter.row, presenter.table.sample_size)
+        sample, facts = presenter.table.sample_size, presenter.table.facts
+        whole = facts is None or facts.count is None or facts.count <= sample
+        self.state.set_row(presenter.row, sample, whole=whole)
         self.state.show_rendered(*presenter.rendered)

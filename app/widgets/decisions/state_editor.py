@@ -103,13 +103,14 @@ class StateEditor(QWidget):
         self._menu_button.setVisible(len(columns) > CHIPS)
         self._hint.setVisible(bool(columns))
 
-    def set_row(self, index: int, count: int) -> None:
-        """Which row is shown, 0-based, of how many."""
+    def set_row(self, index: int, count: int, *, whole: bool = True) -> None:
+        """Which row is shown, 0-based, of how many; ``whole``: whether these are all rows of the table."""
         self.row.blockSignals(True)
         self.row.setRange(1 if count else 0, count)
         self.row.setValue(index + 1 if count else 0)
         self.row.blockSignals(False)
-        self._of.setText(self.tr("of {n}").format(n=f"{count:,}"))
+        text = self.tr("of {n}") if whole else self.tr("of the first {n}")
+        self._of.setText(text.format(n=f"{count:,}"))
 
     def show_rendered(self, text: str, error: str) -> None:
         """The row's text, or why there is none."""

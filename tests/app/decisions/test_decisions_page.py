@@ -256,3 +256,12 @@ async def test_unsaved_edits_are_there_again_after_the_window_was_closed(place: 
     finally:
         await again.leave()
         again.page.deleteLater()
+
+
+@leaving
+async def test_rows_beyond_the_sample_are_not_denied(place: Place, tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("a\n" + "x\n" * 600, encoding="utf-8")
+    await place.page.presenter.table.load(path)
+    shown = [label.text() for label in place.page.table_part.state.findChildren(QLabel)]
+    assert "of the first 500" in shown
