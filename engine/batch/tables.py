@@ -314,6 +314,8 @@ def _agreement(text: str, delimiter: str) -> tuple[float, int]:
             widths.append(len(cells))
     except csv.Error:
         return (0.0, widths[0] if widths else 1)
+    if not widths:  # nothing but a byte order mark and blank lines
+        return (0.0, 1)
     if len(widths) > 2:
         widths.pop()  # may be cut where the sample ends
     rows = widths[1:] or widths

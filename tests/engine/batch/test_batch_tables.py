@@ -134,6 +134,11 @@ def test_no_encoding_brings_a_traceback_or_half_a_character(path: Path) -> None:
 FAULTS = {
     "nothing": (b"", "table.empty", "is empty"),
     "blank lines": (b"\n \n\r\n", "table.empty", "is empty"),
+    "a UTF-8 mark only": (b"\xef\xbb\xbf", "table.empty", "is empty"),
+    "a UTF-16 mark only": (b"\xff\xfe", "table.empty", "is empty"),
+    "a UTF-32 mark only": (b"\xff\xfe\x00\x00", "table.empty", "is empty"),
+    "a mark and blank lines": (b"\xef\xbb\xbf\n\r\n", "table.empty", "is empty"),
+    "a big-endian mark and a blank line": (b"\xfe\xff\x00\n", "table.empty", "is empty"),
     "a header only": (b"a,b\n", "table.empty", "no rows below its header"),
     "a short row": (b"a,b\n1,2\n3\n", "table.ragged", "row 2 (line 3) has 1 cells, the header has 2"),
     "a long row": (b'a,b\n"x\ny",2\n3,4,5\n', "table.ragged", "row 2 (line 4) has 3 cells"),
