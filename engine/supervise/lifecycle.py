@@ -66,6 +66,7 @@ class SupervisedEngine:
         log_path: default ``engine-NAME.log`` in the log folder.
         pid_dir: default the runtime folder.
         on_state: called at every change, in the loop's thread.
+        api_key: what clients must send; random unless given.
     """
 
     def __init__(
@@ -78,13 +79,14 @@ class SupervisedEngine:
         log_path: Path | None = None,
         pid_dir: Path | None = None,
         on_state: Callable[[EngineState], None] | None = None,
+        api_key: str | None = None,
     ) -> None:
         self.state = EngineState()
         self.handle: EngineHandle | None = None
         self.log_path = log_path or paths.logs_dir() / f"engine-{command.name}.log"
         self._command = command
         self._host, self._port = host, port
-        self._key = secrets.token_urlsafe(32)
+        self._key = api_key or secrets.token_urlsafe(32)
         self._live_socket = live_socket
         self._pid_dir = pid_dir or paths.runtime_dir()
         self._on_state = on_state
@@ -136,9 +138,8 @@ class SupervisedEngine:
             port=port,
             pass_fds=[listener.fileno()],
         )
-        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         record = self._group.record
-        return EngineHandle(url, self._key, record.pid, record.started, self.log_path, self._live_socket)
+        return EngineHandle(url_of(host, port), self._key, record.pid, record.started, self.log_path, self._live_socket)
 
     async def _until_ready(self, handle: EngineHandle, timeout_s: float) -> None:
         group = self._group
@@ -211,6 +212,11 @@ class SupervisedEngine:
         self.state = self.state.to(phase, reason)
         if self._on_state is not None:
             self._on_state(self.state)
+
+
+def url_of(host: str, port: int) -> str:
+    """The base URL of an address that somebody listens on."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 async def _answers(handle: EngineHandle) -> None:

@@ -19,7 +19,7 @@ from engine.domain.chat import CanvasCommitted, Failed, Message
 from engine.errors import EngineRefused, EngineUnreachable, UserError
 from engine.supervise import processes
 from engine.supervise.group import EngineGroup, StopOutcome
-from engine.supervise.lifecycle import LIVE_VARIABLE, EngineCommand, EngineHandle, SupervisedEngine
+from engine.supervise.lifecycle import LIVE_VARIABLE, EngineCommand, EngineHandle, SupervisedEngine, url_of
 from engine.supervise.state import EngineState
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ class VllmEngine(SupervisedEngine):
         env: the whole environment; the key is added.
         model: the name that it serves.
         phases: of the plan.
-        port: where it listens; 0 takes a free one.
+        host, port: where it listens, as the command line says too; port 0 takes a free one.
+        api_key: what clients must send; random unless given.
         on_progress: hears of every step of the start, in the loop's thread.
     """
 
@@ -140,14 +141,22 @@ class VllmEngine(SupervisedEngine):
         *,
         model: str,
         phases: Sequence[str],
+        host: str = "127.0.0.1",
         port: int = 0,
         log_path: Path | None = None,
         pid_dir: Path | None = None,
         on_state: Callable[[EngineState], None] | None = None,
         on_progress: Callable[[StartProgress], None] = lambda progress: None,
+        api_key: str | None = None,
     ) -> None:
         super().__init__(
-            EngineCommand("vllm", argv, env), port=port, log_path=log_path, pid_dir=pid_dir, on_state=on_state
+            EngineCommand("vllm", argv, env),
+            host=host,
+            port=port,
+            log_path=log_path,
+            pid_dir=pid_dir,
+            on_state=on_state,
+            api_key=api_key,
         )
         self.on_progress = on_progress
         self._model, self._phases = model, tuple(phases)
@@ -184,9 +193,7 @@ class VllmEngine(SupervisedEngine):
             death_signal=signal.SIGTERM,
         )
         record = self._group.record
-        return EngineHandle(
-            f"http://{host}:{port}", self._key, record.pid, record.started, self.log_path, self._live_socket
-        )
+        return EngineHandle(url_of(host, port), self._key, record.pid, record.started, self.log_path, self._live_socket)
 
     async def _until_ready(self, handle: EngineHandle, timeout_s: float) -> None:
         group = self._group
