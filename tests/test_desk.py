@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,30 @@ def test_without_a_display_the_command_line_is_named(ready_environment: None) ->
     assert done.returncode == 2
     assert "display" in done.stderr
     assert "--help" in done.stderr
+
+
+@pytest.mark.parametrize("made_by_desk", [True, False])
+def test_an_environment_of_somebody_else_keeps_what_lies_in_it(tmp_path: Path, made_by_desk: bool) -> None:
+    """``uv pip sync`` removes what the lock lacks; that is right only for an environment that ./desk made."""
+    shutil.copy(DESK, tmp_path)
+    shutil.copytree(ROOT / "packaging", tmp_path / "packaging")
+    called = tmp_path / "called"
+    uv = tmp_path / "bin" / "uv"
+    uv.parent.mkdir()
+    uv.write_text(
+        f'#!/bin/sh\necho "$*" >> {called}\n'
+        f'[ "$1" = venv ] && mkdir -p .venv/bin && ln -sf {sys.executable} .venv/bin/python\nexit 0\n'
+    )
+    uv.chmod(0o755)
+    python = tmp_path / ".venv/bin/python"
+    if not made_by_desk:
+        python.parent.mkdir(parents=True)
+        python.symlink_to(sys.executable)
+    env = {**os.environ, "PATH": f"{uv.parent}:{os.environ['PATH']}", "DESK_PYTHON": sys.executable}
+    for _ in range(2):  # the second time with changed locks
+        # There is no app in this folder: what follows the installation fails, and is not of interest.
+        subprocess.run([tmp_path / "desk", "--help"], cwd=tmp_path, env=env, capture_output=True, check=False)
+        with (tmp_path / "packaging/app.lock").open("a") as lock:
+            lock.write("# changed\n")
+    verbs = [line.split()[1] for line in called.read_text().splitlines() if line.startswith("pip ")]
+    assert verbs == (["sync", "sync"] if made_by_desk else ["install", "install"])
