@@ -71,7 +71,7 @@ async def tickets(desk: Desk, folder: Path) -> None:
     desk.window.show_page("decisions")
     page = desk.window.page("decisions")
     assert isinstance(page, DecisionsPage)
-    page.open_example("tickets")
+    page.files.open_example("tickets")
     await asyncio.sleep(PAGE_S)
     for step in range(3):
         page.tabs.setCurrentIndex(step)

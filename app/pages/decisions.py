@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QFileDialog, QFrame, QLineEdit, QMenu, QMessageBox, QPushButton, QTabWidget, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPushButton, QTabWidget, QWidget
 
 from app.notify import NotificationSink
+from app.pages.decisions_files import DecisionsFiles
 from app.pages.decisions_form import FormPart
 from app.pages.decisions_runs import RunsPart
 from app.pages.decisions_table import TablePart
@@ -50,6 +52,7 @@ class DecisionsPage(QWidget):
         self.presenter = DecisionsPresenter(engine_presenter, self)
         self.runs = RunPresenter(engine_presenter, self)
         self.results = ResultsPresenter(self)
+        self.files = DecisionsFiles(self.presenter, self)
         self.form_part = FormPart(self.presenter)
         self.table_part = TablePart(self.presenter)
         self.preview = PreviewPane()
@@ -86,9 +89,9 @@ class DecisionsPage(QWidget):
         self.undo = self._history(self.tr("Undo"), "form_undo", document.stack.createUndoAction(self), "Ctrl+Z")
         self.redo = self._history(self.tr("Redo"), "form_redo", document.stack.createRedoAction(self), "Ctrl+Shift+Z")
         self.new_button = self._menu_button()
-        self.save_button = button(self.tr("Save"), "form_save", self.save)
-        self._shortcut(QKeySequence(QKeySequence.StandardKey.Save), self.save)
-        self._shortcut(QKeySequence(QKeySequence.StandardKey.Open), self.ask_open)
+        self.save_button = button(self.tr("Save"), "form_save", self.files.save)
+        self._shortcut(QKeySequence(QKeySequence.StandardKey.Save), self.files.save)
+        self._shortcut(QKeySequence(QKeySequence.StandardKey.Open), self.files.ask_open)
         layout = hbox(self.name_edit, self._origin, 1, self.undo, self.redo, self.new_button, self.save_button)
         layout.setStretchFactor(self.name_edit, 3)
         layout.setContentsMargins(16, 12, 16, 4)
@@ -122,11 +125,15 @@ class DecisionsPage(QWidget):
         made = named(QPushButton(self.tr("Open")), "form_open_menu")
         menu = QMenu(made)
         for name, text, act in (
-            ("form_new", self.tr("New form"), lambda: self.when_safe(self.presenter.new_form)),
-            ("form_open", self.tr("Open a form file…"), self.ask_open),
-            ("form_tickets", self.tr("Example: support tickets"), lambda: self.open_example("tickets")),
-            ("form_contradictions", self.tr("Example: contract clauses"), lambda: self.open_example("contradictions")),
-            ("form_save_as", self.tr("Save as…"), self.ask_save),
+            ("form_new", self.tr("New form"), self.files.new_form),
+            ("form_open", self.tr("Open a form file…"), self.files.ask_open),
+            ("form_tickets", self.tr("Example: support tickets"), partial(self.files.open_example, "tickets")),
+            (
+                "form_contradictions",
+                self.tr("Example: contract clauses"),
+                partial(self.files.open_example, "contradictions"),
+            ),
+            ("form_save_as", self.tr("Save as…"), self.files.ask_save),
         ):
             action = menu.addAction(text)
             action.setObjectName(name)
@@ -154,9 +161,9 @@ class DecisionsPage(QWidget):
         presenter.preview_failed.connect(self._on_preview_failed)
         self.preview.read_requested.connect(self._read)
         for part in (self.form_part, self.table_part, self.runs_part):
-            part.example_requested.connect(self.open_example)
-        self.form_part.open_requested.connect(self.ask_open)
-        self.table_part.open_requested.connect(self.ask_table)
+            part.example_requested.connect(self.files.open_example)
+        self.form_part.open_requested.connect(self.files.ask_open)
+        self.table_part.open_requested.connect(self.files.ask_table)
         self.runs_part.setup.method_edited.connect(document.set_method)
         self.runs_part.setup.start_requested.connect(self.start_run)
         self.runs_part.setup.price_requested.connect(presenter.measure_joint)
@@ -165,67 +172,6 @@ class DecisionsPage(QWidget):
         self.runs.status_changed.connect(self._show_readiness)
         self.form_part.list.current_changed.connect(self._follow_question)
         self._engine.state_changed.connect(lambda _state: self._on_engine())
-
-    # ---- files
-    def open_example(self, name: str) -> None:
-        """A bundled example, after asking about unsaved edits."""
-        self.when_safe(lambda: self.presenter.open_example(name))
-
-    def ask_open(self) -> None:
-        """Choose a form file."""
-        self.when_safe(lambda: self._choose(self.tr("Open form"), self.tr("Forms (*.json)"), self.presenter.open_form))
-
-    def ask_table(self) -> None:
-        """Choose a table."""
-        kinds = self.tr("Tables (*.csv *.tsv *.txt);;All files (*)")
-        self._choose(self.tr("Open table"), kinds, self.presenter.table.open)
-
-    def save(self) -> None:
-        """Save where the form came from, or ask."""
-        path = self.presenter.document.path
-        if path is None:
-            self.ask_save()
-        else:
-            self.presenter.save_form(path)
-
-    def ask_save(self) -> None:
-        """Choose where to save."""
-        suggested = self.presenter.document.path or Path.home() / "form.json"
-        dialog = QFileDialog(self, self.tr("Save form"), str(suggested), self.tr("Forms (*.json)"))
-        dialog.setObjectName("save_dialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("json")
-        dialog.fileSelected.connect(lambda path: self.presenter.save_form(Path(path)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-
-    def when_safe(self, action: Callable[[], object]) -> None:
-        """Do it at once, or after the user has agreed to lose unsaved edits."""
-        if not self.presenter.document.dirty:
-            action()
-            return
-        box = QMessageBox(self)
-        box.setObjectName("unsaved_dialog")
-        box.setWindowTitle(self.tr("Unsaved edits"))
-        box.setText(self.tr("The form has edits that no file holds."))
-        box.setInformativeText(self.tr("Save them first, or go on without them?"))
-        save = box.addButton(self.tr("Save…"), QMessageBox.ButtonRole.AcceptRole)
-        discard = box.addButton(self.tr("Discard edits"), QMessageBox.ButtonRole.DestructiveRole)
-        discard.setObjectName("discard_confirm")
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(save)
-        save.clicked.connect(lambda _checked=False: self.save())
-        discard.clicked.connect(lambda _checked=False: action())
-        box.finished.connect(box.deleteLater)
-        box.open()
-
-    def _choose(self, title: str, kinds: str, use: Callable[[Path], object]) -> None:
-        dialog = QFileDialog(self, title, str(Path.home()), kinds)
-        dialog.setObjectName("open_dialog")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda path: use(Path(path)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
 
     # ---- reads and runs
     def start_run(self, concurrency: int) -> None:

@@ -84,7 +84,7 @@ async def test_the_decisions_have_room(small: Desk) -> None:
     assert isinstance(page, DecisionsPage)
     table = page.presenter.table
     rows = expect(table.changed.connect, lambda: table.facts is not None and table.facts.count is not None)
-    page.open_example("tickets")
+    page.files.open_example("tickets")
     await within(rows)
     for tab in range(DECISION_TABS):
         page.tabs.setCurrentIndex(tab)

@@ -162,7 +162,7 @@ async def test_tab_scrolls_to_where_it_goes(desk: Desk, qtbot: QtBot) -> None:
 async def open_tickets(page: DecisionsPage) -> None:
     table = page.presenter.table
     rows = expect(table.changed.connect, lambda: table.facts is not None and table.facts.count is not None)
-    page.open_example("tickets")
+    page.files.open_example("tickets")
     await within(rows)
 
 

@@ -72,7 +72,7 @@ class Place:
         """Opens a bundled form and waits for its table."""
         table = self.page.presenter.table
         counted = expect(table.changed.connect, lambda: table.facts is not None and table.facts.count is not None)
-        self.page.open_example(name)
+        self.page.files.open_example(name)
         await within(counted)
 
     async def leave(self) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
+    QFileDialog,
     QLabel,
     QLineEdit,
     QListView,
@@ -199,6 +200,43 @@ async def test_unsaved_edits_are_not_lost_without_a_question(place: Place, tmp_p
     assert place.page.presenter.save_form(tmp_path / "mine.json")
     place.find(QAction, "form_new").trigger()
     assert ids(place) == []
+
+
+@leaving
+async def test_saving_first_goes_on_with_what_was_asked_for(place: Place, tmp_path: Path) -> None:
+    await place.open_example("tickets")
+    path = tmp_path / "mine.json"
+    assert place.page.presenter.save_form(path)
+    place.type_into("form_name", "Mine")
+    place.find(QAction, "form_new").trigger()
+    click(place, "save_confirm")
+    assert json.loads(path.read_text())["name"] == "Mine"
+    assert ids(place) == []
+
+
+@leaving
+async def test_what_cannot_be_saved_stays_open(place: Place, tmp_path: Path) -> None:
+    await place.open_example("tickets")
+    path = tmp_path / "mine.json"
+    assert place.page.presenter.save_form(path)
+    place.type_into("form_name", "Mine")
+    path.unlink()
+    path.mkdir()
+    place.find(QAction, "form_new").trigger()
+    click(place, "save_confirm")
+    assert ids(place) == ["refund", "team", "urgency"]
+    assert place.page.presenter.document.dirty
+
+
+@leaving
+async def test_dialogs_begin_beside_what_is_open(place: Place, tmp_path: Path) -> None:
+    await place.open_example("tickets")
+    (tmp_path / "forms").mkdir()
+    assert place.page.presenter.save_form(tmp_path / "forms" / "mine.json")
+    place.find(QAction, "form_open").trigger()
+    dialog = place.find(QFileDialog, "open_dialog")
+    assert Path(dialog.directory().absolutePath()) == tmp_path / "forms"
+    dialog.reject()
 
 
 @leaving
