@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-StepName = Literal["detect", "plan", "engine", "checkpoint", "preflight", "launch", "probe"]
+from engine.domain.setup import SETUP_STEPS, SetupStep
+
+StepName = SetupStep
 StepPhase = Literal["open", "running", "paused", "done", "failed"]
-STEPS: tuple[StepName, ...] = get_args(StepName)
+STEPS = SETUP_STEPS
 
 
 @dataclass(frozen=True, slots=True)

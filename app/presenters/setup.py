@@ -7,7 +7,6 @@ on at its next start: downloads and the environment from what is on disk, a laun
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,17 +16,9 @@ from PySide6.QtCore import QObject, Signal
 from app.models.setup import STEPS, Step, StepName
 from app.presenters import setup_words as words
 from app.presenters.engine import EngineChoice, EnginePresenter
-from app.presenters.setup_launch import command_line, first_questions, gather_facts, launch_of, look_at_server
-from app.presenters.setup_memory import Memory, Wished, load_memory, memory_file, save_memory
-from app.presenters.setup_seen import Seen, default_probe
-from app.presenters.setup_work import (
-    checkpoint_complete,
-    checkpoint_entry,
-    download_argv,
-    engine_on_disk,
-    install_argv,
-    start_work,
-)
+from app.presenters.setup_probe import first_questions, look_at_server
+from app.presenters.setup_seen import Seen
+from app.presenters.setup_work import checkpoint_entry, command_line, download_argv, install_argv, start_work
 from app.presenters.setup_workers import SetupWorkers
 from app.tasks import cancel_all, spawn
 from engine.domain.hardware import Machine
@@ -35,10 +26,13 @@ from engine.errors import EngineError, UserError
 from engine.hardware.findings import find_findings
 from engine.launch.planner import plan
 from engine.launch.preflight import in_order, preflight
+from engine.local.disk import checkpoint_complete, engine_lock, engine_on_disk, look_at_machine
+from engine.local.facts import gather_facts
+from engine.local.launch import launch_of
+from engine.local.stored import Memory, Wished, load_memory, memory_file, save_memory
 from engine.supervise.lifecycle import SupervisedEngine
 from engine.supervise.vllm import StartProgress
 
-LOCK_VARIABLE = "DIFFUSION_DESK_ENGINE_LOCK"  # another lock than the one that came with the program
 NEEDED_BY_VLLM: tuple[StepName, ...] = ("engine", "checkpoint", "preflight")
 LOG_LINES = 200  # of the start's log lines that told something
 
@@ -61,12 +55,12 @@ class SetupPresenter(QObject):
     noted = Signal(object)
 
     def __init__(
-        self, engine: EnginePresenter, probe: Callable[[], Machine] = default_probe, parent: QObject | None = None
+        self, engine: EnginePresenter, probe: Callable[[], Machine] = look_at_machine, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._engine, self._probe = engine, probe
         self._closing = self._launching = False
-        self._lock = Path(os.environ[LOCK_VARIABLE]) if os.environ.get(LOCK_VARIABLE) else None
+        self._lock = engine_lock()
         self._begun: asyncio.Task[None] | None = None
         self.memory: Memory = load_memory(memory_file())
         self.seen = Seen()
@@ -200,7 +194,7 @@ class SetupPresenter(QObject):
             return
         try:
             self.seen.disk = await asyncio.to_thread(engine_on_disk, self._lock, found)
-            folder = checkpoint_entry(found).folder
+            folder = self.memory.checkpoint_folder(found)
             self.seen.checkpoint = folder
             self.seen.checkpoint_there = await asyncio.to_thread(checkpoint_complete, folder)
         except UserError as error:
@@ -321,7 +315,11 @@ class SetupPresenter(QObject):
     async def _make_engine(self) -> SupervisedEngine:
         if self.seen.machine is None:
             await self.detect_now()
-        return launch_of(self.seen, self.memory.port).engine(self._on_start)
+        seen = self.seen
+        launch = await asyncio.to_thread(
+            launch_of, seen.machine, seen.plan, seen.disk, seen.checkpoint, self.memory.port
+        )
+        return launch.engine(self._on_start)
 
     def _checkpoint_step(self) -> Step:
         found, folder = self.seen.plan, self.seen.checkpoint

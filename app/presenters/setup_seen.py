@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.models.setup import ProbeAnswer
-from app.presenters.setup_work import EngineOnDisk
 from engine.domain.hardware import Finding, Machine
 from engine.domain.plan import LaunchPlan, PlanResult
-from engine.hardware.machine import probe_machine
-from engine.hardware.record import load_machine
 from engine.launch.preflight import Facts
-
-MACHINE_VARIABLE = "DIFFUSION_DESK_MACHINE"  # a recorded machine instead of this one: for tests and pictures
+from engine.local.disk import EngineOnDisk
 
 
 @dataclass(slots=True)
@@ -40,9 +35,3 @@ class Seen:
     @property
     def embedded(self) -> bool:
         return self.plan is not None and self.plan.checkpoint == "embedded"
-
-
-def default_probe() -> Machine:
-    """This machine, or the recorded one that ``DIFFUSION_DESK_MACHINE`` names."""
-    recorded = os.environ.get(MACHINE_VARIABLE)
-    return load_machine(Path(recorded)) if recorded else probe_machine()

@@ -9,10 +9,10 @@ from PySide6.QtCore import QCoreApplication
 
 from app.models.notice import as_sentence
 from app.models.setup import Step
-from app.presenters.setup_work import EngineOnDisk
 from engine.checkpoints.catalogue import CatalogueEntry
 from engine.domain.hardware import Finding, Machine
 from engine.domain.plan import LaunchPlan, PlanResult, Refusal
+from engine.local.disk import EngineOnDisk
 
 
 def tr(text: str) -> str:

@@ -1,21 +1,15 @@
-"""The setup's long work as data: what workers say, what is on disk already, in words for the page."""
+"""The setup's long work as data: how workers are started, and what they say in words for the page."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.models.setup import Work
 from engine.checkpoints.catalogue import CatalogueEntry, entry
-from engine.checkpoints.manifest import Folder
-from engine.checkpoints.verify import index_problems
 from engine.domain.plan import LaunchPlan
-from engine.launch.fixes import FixResult, check_fixes
-from engine.launch.proof import InstalledEngine
-from engine.runtime.places import Environment, default_places
-from engine.runtime.spec import EnvironmentSpec, load_spec
-from engine.runtime.status import find_environment
+from engine.launch.command import shell_line
+from engine.runtime.places import Environment
 from engine.supervise.protocol import DownloadProgress, DownloadStarted, EnvironmentProgress, WorkerEvent
 from engine.supervise.vllm import StartProgress
 
@@ -28,33 +22,6 @@ ENVIRONMENT_PHASES = {
     "files": "Comparing files",
     "verify": "Importing the engine once",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class EngineOnDisk:
-    """The engine's environment.
-
-    Attributes:
-        found: the complete one, or None.
-        fixes: what the installed engine proves for the plan; empty without plan or environment.
-    """
-
-    spec: EnvironmentSpec
-    found: Environment | None
-    fixes: tuple[FixResult, ...] = ()
-
-    @property
-    def missing(self) -> tuple[FixResult, ...]:
-        return tuple(fix for fix in self.fixes if fix.status == "missing")
-
-
-def engine_on_disk(lock: Path | None, plan: LaunchPlan | None) -> EngineOnDisk:
-    """Look at the engine's environment. Raises UserError when lock or engine cannot be read."""
-    spec = load_spec(lock)
-    found = find_environment(spec, default_places())
-    if found is None or plan is None or plan.checkpoint == "embedded":
-        return EngineOnDisk(spec, found)
-    return EngineOnDisk(spec, found, check_fixes(plan, InstalledEngine(found.site_packages)))
 
 
 def install_argv(lock: Path | None, wheels: Path | None) -> list[str]:
@@ -76,14 +43,11 @@ def download_argv(plan: LaunchPlan | None, adopted: str = "") -> list[str]:
     return [*argv, "--adopt", adopted] if adopted else argv
 
 
-def checkpoint_complete(folder: Path) -> bool:
-    """Every file of the manifest is there with its size and the shards fit together; no byte is hashed again."""
-    manifest = Folder(folder).load()
-    if manifest is None:
-        return False
-    finals = ((folder / file.path, file.size) for file in manifest.files)
-    whole = all(path.is_file() and path.stat().st_size == size for path, size in finals)
-    return whole and not index_problems(folder)
+def command_line(plan: LaunchPlan, found: Environment | None, checkpoint: Path, port: int) -> str:
+    """The line to copy; paths as they will be where nothing is there yet. Empty for the embedded engine."""
+    if plan.checkpoint == "embedded":
+        return ""
+    return shell_line(plan, found.python if found else "python", checkpoint, port)
 
 
 def work_of(event: WorkerEvent) -> Work | None:

@@ -14,9 +14,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from app.models.setup import StepName
 from engine import paths
-from engine.domain.plan import CheckpointKind, Profile, Wishes
+from engine.checkpoints.catalogue import entry
+from engine.domain.plan import CheckpointKind, LaunchPlan, Profile, Wishes
+from engine.domain.setup import SetupStep
 from engine.errors import UserError
 
 DEFAULT_PORT = 8042
@@ -47,16 +48,25 @@ class Memory(BaseModel):
         step: that was shown last.
         active: a step that was under way; it goes on at the next start.
         wheels: a folder of wheels for the engine's environment, instead of the network.
+        endpoint: a mirror of the hub; empty for the hub itself.
+        folders: where the user wants a checkpoint, by its kind; else it lies in the data folder.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal[1] = 1
-    step: StepName = "detect"
-    active: StepName | None = None
+    step: SetupStep = "detect"
+    active: SetupStep | None = None
     wished: Wished = Wished()
     port: Annotated[int, Field(ge=1024, le=65535)] = DEFAULT_PORT
     wheels: str = ""
+    endpoint: str = ""
+    folders: dict[CheckpointKind, str] = {}
+
+    def checkpoint_folder(self, plan: LaunchPlan) -> Path:
+        """Where the checkpoint of a plan lies or is to lie."""
+        named = self.folders.get(plan.checkpoint)
+        return Path(named) if named else entry(plan.checkpoint).folder
 
 
 def memory_file() -> Path:
