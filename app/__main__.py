@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 NO_DISPLAY = 2
@@ -23,6 +24,8 @@ def main() -> int:
     if not has_display():
         sys.stderr.write(_NO_DISPLAY_TEXT)
         return NO_DISPLAY
+    # Until the loop runs and handles it there is nothing to lose, and a traceback tells nobody anything.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     from app import bootstrap  # Qt: only where a window opens
 
     return bootstrap.main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,27 @@ def test_without_a_display_the_command_line_is_named(ready_environment: None) ->
     assert done.returncode == 2
     assert "display" in done.stderr
     assert "--help" in done.stderr
+
+
+INTERRUPTED = """
+import importlib.abc, os, signal, sys
+import app.__main__
+
+class Interrupter(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "app.bootstrap":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupter())
+sys.argv = ["app"]
+app.__main__.main()
+"""
+
+
+def test_ctrl_c_while_the_window_is_coming_up_ends_without_a_traceback() -> None:
+    env = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], cwd=ROOT, env=env, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 
 
 @pytest.mark.parametrize("made_by_desk", [True, False])
