@@ -83,6 +83,11 @@ def find(root: Path) -> tuple[Found, ...]:
     return tuple(sorted(found, key=lambda each: (-each.total_bytes, str(each.folder))))
 
 
+def format_of(folder: Path) -> str:
+    """The kind of the checkpoint in a folder, by its ``config.json`` alone: ``fp8``, ``int8``, ``nvfp4`` or empty."""
+    return _kind(_config(folder))
+
+
 def _folders(root: Path) -> Iterator[Path]:
     seen: set[Path] = set()
     for place, folders, files in os.walk(root, followlinks=True):
