@@ -11,9 +11,9 @@ from typing import Any, get_args
 import click
 
 from engine.cli.main import BAD_INPUT, OK
+from engine.cli.wishes import wish_options, wishes_of
 from engine.domain.hardware import GIB, Machine
-from engine.domain.plan import CardBudget, CheckpointKind, LaunchPlan, LeftOut, PlanResult, Profile, Refusal, Wishes
-from engine.errors import InputError
+from engine.domain.plan import CardBudget, CheckpointKind, LaunchPlan, LeftOut, PlanResult, Refusal, Wishes
 from engine.launch.command import argv, environment, shell_line
 from engine.launch.fixes import FixResult, check_fixes
 from engine.launch.planner import plan
@@ -24,20 +24,8 @@ PARTS = (("weights", "█"), ("KV cache", "▓"), ("activations", "▒"), ("canv
 
 
 @click.command("plan")
-@click.option("--machine", "record", type=click.Path(path_type=Path), help="A recorded machine instead of this one.")
-@click.option("--profile", type=click.Choice(get_args(Profile)), default="chat", show_default=True)
+@wish_options
 @click.option("--checkpoint", type=click.Choice(get_args(CheckpointKind)), help="Left out: what fits best.")
-@click.option("--cards", help="Cards by index or UUID, for instance 0,2. Left out: the best ones.")
-@click.option("--tensor-parallel", type=int, help="Cards that share one model: 1, 2, 4 or 8.")
-@click.option("--context", type=int, metavar="TOKENS", help="Prompt and answer together.")
-@click.option("--utilisation", type=float, help="Share of each card that the engine may take, 0.5 to 0.95.")
-@click.option("--sequences", type=int, help="Requests at once.")
-@click.option("--canvas", type=int, metavar="SLOTS", help="Slots of a canvas, 16 to 256.")
-@click.option("--text-only/--pictures", default=None, help="Leave the vision tower out, or keep it.")
-@click.option("--fast-sampler", is_flag=True, help="Let torch compile the sampler; needs gcc.")
-@click.option("--kv-cache-dtype", "kv_cache", help="Refused, but for auto; says why.")
-@click.option("--pipeline-parallel", type=int, help="Refused, but for 1; says why.")
-@click.option("--constrained-reads", is_flag=True, help="Refused over several cards; says why.")
 @click.option("--python", default="python", help="Interpreter of the engine's environment, for the command line.")
 @click.option("--model-dir", default="diffusiongemma", help="Folder of the checkpoint, for the command line.")
 @click.option("--port", type=int, default=8042, show_default=True)
@@ -45,7 +33,7 @@ PARTS = (("weights", "█"), ("KV cache", "▓"), ("activations", "▒"), ("canv
 @click.option("--json", "as_json", is_flag=True, help="One JSON object with everything.")
 def command(
     record: Path | None,
-    cards: str | None,
+    checkpoint: CheckpointKind | None,
     python: str,
     model_dir: str,
     port: int,
@@ -55,7 +43,7 @@ def command(
 ) -> int:
     """Plan the engine for this machine, or for a recorded one. Starts nothing."""
     machine = _machine(record)
-    wishes = Wishes(cards=_uuids(machine, cards), **wished)
+    wishes = wishes_of(machine, wished, Wishes(checkpoint=checkpoint))
     result = plan(machine, wishes)
     checklist: tuple[FixResult, ...] = ()
     if engine is not None and isinstance(result, LaunchPlan):
@@ -80,24 +68,6 @@ def _machine(record: Path | None) -> Machine:
     from engine.hardware.machine import probe_machine
 
     return probe_machine()
-
-
-def _uuids(machine: Machine, cards: str | None) -> tuple[str, ...] | None:
-    """Indexes become UUIDs; a UUID stays, known or not: the planner names an unknown one."""
-    if cards is None:
-        return None
-    by_index = {str(gpu.index): gpu.uuid for gpu in machine.gpus if not gpu.uuid.startswith("MIG-")}
-    names = [name.strip() for name in cards.split(",") if name.strip()]
-    for name in names:
-        if name.isdigit() and name not in by_index:
-            raise InputError(
-                "plan.card_index",
-                "--cards {name}: there is no card {name}",
-                remedy="this machine has {known}",
-                name=name,
-                known=", ".join(by_index) or "none",
-            )
-    return tuple(dict.fromkeys(by_index.get(name, name) for name in names))
 
 
 def _fields(
