@@ -14,7 +14,7 @@ for environment and checkpoint. It asks no network and starts nothing. :func:`en
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,22 +52,54 @@ class Launch:
         on_state: Callable[[EngineState], None] | None = None,
     ) -> VllmEngine:
         """The engine, not started."""
-        python = self.environment.python
-        return VllmEngine(
-            lambda port: argv(self.plan, python, self.checkpoint, port, host=HOST),
-            self.variables(),
-            model=MODEL_NAME,
-            phases=self.plan.phases,
+        return engine_of(
+            self.plan,
+            self.environment.python,
+            self.checkpoint,
             port=self.port,
-            on_state=on_state,
             on_progress=on_progress,
+            on_state=on_state,
         )
 
     def variables(self) -> dict[str, str]:
         """The whole environment of the engine's processes."""
-        return environment(
-            self.plan, base=clean_base(os.environ), cache_dir=cache_dir(), bin_dir=self.environment.python.parent
-        )
+        return variables_of(self.plan, self.environment.python)
+
+
+def engine_of(
+    plan: LaunchPlan,
+    python: Path,
+    checkpoint: Path,
+    *,
+    host: str = HOST,
+    port: int = 0,
+    api_key: str | None = None,
+    extra: Sequence[str] = (),
+    on_progress: Callable[[StartProgress], None] = lambda progress: None,
+    on_state: Callable[[EngineState], None] | None = None,
+) -> VllmEngine:
+    """The engine of a plan, not started.
+
+    Args:
+        python: an interpreter that has vLLM.
+        extra: arguments behind the plan's.
+    """
+    return VllmEngine(
+        lambda chosen: argv(plan, python, checkpoint, chosen, host=host, extra=extra),
+        variables_of(plan, python),
+        model=MODEL_NAME,
+        phases=plan.phases,
+        host=host,
+        port=port,
+        on_state=on_state,
+        on_progress=on_progress,
+        api_key=api_key,
+    )
+
+
+def variables_of(plan: LaunchPlan, python: Path) -> dict[str, str]:
+    """The whole environment of an engine's processes."""
+    return environment(plan, base=clean_base(os.environ), cache_dir=cache_dir(), bin_dir=python.parent)
 
 
 def stored_launch(*, port: int | None = None) -> Launch:
