@@ -27,6 +27,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 PASSED, FAILED, NOT_RUN = 0, 1, 2
+ROWS = (1, 17, 256, 2048)
+"""Tokens at once: one, an odd number, a canvas, a batch."""
 DENSE_LIMIT = 0.01
 """Relative error allowed of one product: bfloat16 rounds the output by up to 2**-9 = 0.2 %."""
 MOE_LIMIT = 0.02
@@ -317,7 +319,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description="Marlin FP8 against float32 at every shard shape of DiffusionGemma.")
     parser.add_argument("--tensor-parallel", type=_numbers, default=(1, 2, 4), metavar="N,N")
-    parser.add_argument("--rows", type=_numbers, default=(1, 17, 256, 2048), metavar="N,N", help="tokens at once")
+    parser.add_argument("--rows", type=_numbers, default=ROWS, metavar="N,N", help="tokens at once")
     parser.add_argument("--device", type=int, default=0, help="number of the card among the visible ones")
     parser.add_argument("--experts", type=int, default=16, help="experts of the test; the model has 128")
     parser.add_argument("--plant", choices=("wrong-pad",), help="a fault that must be found")

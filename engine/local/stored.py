@@ -91,10 +91,19 @@ def save_memory(path: Path, memory: Memory) -> None:
     Raises:
         UserError: it cannot be written; the old one stays.
     """
+    replace_json(path, memory)
+
+
+def replace_json(path: Path, value: BaseModel) -> None:
+    """Write a small file whole or not at all, and to the disk.
+
+    Raises:
+        UserError: it cannot be written; the old one stays.
+    """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("w", encoding="utf-8") as file:
-            json.dump(memory.model_dump(mode="json"), file, indent=2)
+            json.dump(value.model_dump(mode="json"), file, indent=2)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)

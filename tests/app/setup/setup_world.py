@@ -9,14 +9,15 @@ from __future__ import annotations
 import shutil
 import socket
 import sys
-import sysconfig
 from pathlib import Path
 
 sys.path += [
-    str(Path(__file__).parents[2] / name) for name in ("engine/runtime", "engine/checkpoints", "engine/launch")
+    str(Path(__file__).parents[2] / name)
+    for name in ("engine/runtime", "engine/checkpoints", "engine/launch", "engine/local")
 ]
 from hub_helpers import REPO  # these folders are no packages
 from launch_helpers import FILES
+from local_world import STAND_IN
 from wheel_helpers import Wheel, module, write_lock
 
 from engine.hardware.record import recorded_machines
@@ -42,8 +43,7 @@ def make_engine_wheels(folder: Path) -> Path:
     files |= {
         "vllm/__init__.py": b"__version__ = '0.33.0'\nimport torch, transformers\n",
         "vllm/entrypoints/cli/main.py": main,
-        # What the stand-in needs of the program under test.
-        "stand_in.pth": f"{sysconfig.get_path('purelib')}\n{TESTS.parent}\n".encode(),
+        "stand_in.pth": STAND_IN.encode(),
     }
     wheels = (
         Wheel("vllm", "0.33.0", files),

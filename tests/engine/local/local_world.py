@@ -17,6 +17,8 @@ from engine.runtime.places import Environment, Mark, default_places, write_mark
 from engine.runtime.spec import load_spec
 
 TESTS = Path(__file__).parents[2]
+STAND_IN = f"{sysconfig.get_path('purelib')}\n{TESTS.parent}\n{TESTS / 'fakes'}\nimport stand_in_selftest\n"
+"""A .pth file: what the stand-ins need of the program under test, and the one that takes over the self-test."""
 
 
 def make_environment() -> Environment:
@@ -33,7 +35,7 @@ def make_environment() -> Environment:
     main = made.site_packages / "vllm" / "entrypoints" / "cli" / "main.py"
     main.parent.mkdir(parents=True)
     shutil.copy(TESTS / "fakes" / "stand_in_vllm.py", main)
-    (made.site_packages / "stand_in.pth").write_text(f"{sysconfig.get_path('purelib')}\n{TESTS.parent}\n")
+    (made.site_packages / "stand_in.pth").write_text(STAND_IN)
     return made
 
 
