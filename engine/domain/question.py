@@ -27,7 +27,13 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Noul:
-    """A yes/no question (noul is the field's name for a boolean read)."""
+    """A yes/no question (noul is the field's name for a boolean read).
+
+    Attributes:
+        true_means, false_means: what yes and no mean, seen by the model; may be empty.
+        gold: a column with the right answers.
+        threshold: p(yes) from which an answer counts as yes, 0 to 1. No read depends on it.
+    """
 
     type: ClassVar[QuestionType] = "noul"
     id: str
@@ -35,6 +41,7 @@ class Noul:
     true_means: str = ""
     false_means: str = ""
     gold: str | None = None
+    threshold: float | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -47,13 +54,19 @@ class Noul:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of 2 to 26 named options, lettered A to Z in their order."""
+    """One of 2 to 26 named options, lettered A to Z in their order.
+
+    Attributes:
+        gold: a column with the right answers.
+        threshold: share of the likeliest option from which an answer is taken without a person, 0 to 1.
+    """
 
     type: ClassVar[QuestionType] = "choice"
     id: str
     instructions: str
     options: tuple[Option, ...]
     gold: str | None = None
+    threshold: float | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -66,13 +79,19 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One of 2 to 10 ordered levels, numbered from 0."""
+    """One of 2 to 10 ordered levels, numbered from 0.
+
+    Attributes:
+        gold: a column with the right answers.
+        threshold: expected level from which a row counts, 0 to the highest level.
+    """
 
     type: ClassVar[QuestionType] = "score"
     id: str
     instructions: str
     levels: tuple[str, ...]
     gold: str | None = None
+    threshold: float | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
