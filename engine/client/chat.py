@@ -14,7 +14,16 @@ from engine.client.sse import SseError, SseParser
 from engine.client.thoughts import ThoughtFilter
 from engine.client.transport import Transport
 from engine.client.wire import ChatChunk, ChatRequest, ErrorInfo
-from engine.domain.chat import CanvasCommitted, CanvasFrame, ChatEvent, Failed, Finished, FinishReason, Usage
+from engine.domain.chat import (
+    CanvasCommitted,
+    CanvasFrame,
+    ChatEvent,
+    Failed,
+    Finished,
+    FinishReason,
+    ThoughtCommitted,
+    Usage,
+)
 from engine.errors import EngineRefused, EngineUnreachable, UserError
 
 PATH = "/v1/chat/completions"
@@ -117,7 +126,10 @@ class _AnswerReader:
         for choice in chunk.choices:
             content, thought = choice.delta.content or "", choice.delta.reasoning or ""
             if content or thought:
-                events.append(CanvasCommitted(self._filter.feed(content), self._canvases))
+                text = self._filter.feed(content)
+                if thought := thought + self._filter.take_thought():
+                    events.append(ThoughtCommitted(thought, self._canvases))
+                events.append(CanvasCommitted(text, self._canvases))
                 self._canvases += 1
             self._finish = choice.finish_reason or self._finish
         # With continuous usage every chunk carries one; only the last chunk, which has no choices, is the whole.

@@ -27,6 +27,8 @@ from engine.client.wire import (
     StreamOptions,
     SystemOneRequest,
     SystemOneResponse,
+    TokenCount,
+    TokenizeChatRequest,
     TokenizeRequest,
     TokenizeResponse,
     WireMessage,
@@ -97,6 +99,7 @@ class EngineClient:
         max_tokens: int | None = None,
         live: LiveChannel | None = None,
         thinking: bool = False,
+        continue_last: bool = False,
     ) -> AsyncGenerator[ChatEvent]:
         """One answer, canvas by canvas, as events in order of arrival.
 
@@ -108,6 +111,7 @@ class EngineClient:
         Args:
             live: where denoise frames arrive; they are merged into the events.
             thinking: lets the model think before it answers.
+            continue_last: the last message is an answer that goes on where it ended; the events hold what is new.
         """
         live_id = uuid.uuid4().hex[:16]
         request = ChatRequest(
@@ -117,6 +121,8 @@ class EngineClient:
             stream=True,
             stream_options=StreamOptions(),
             chat_template_kwargs={"enable_thinking": thinking},
+            add_generation_prompt=False if continue_last else None,
+            continue_final_message=True if continue_last else None,
             vllm_xargs=None if live is None else {"dg_live": live_id},
         )
         return chat_events(self._transport, request, live, live_id)
@@ -138,6 +144,11 @@ class EngineClient:
         """Token ids of a text; special tokens that are spelled out in it become their ids."""
         request = TokenizeRequest(prompt=text, add_special_tokens=add_special_tokens)
         return (await self._read("/tokenize", request.body(), TokenizeResponse)).tokens
+
+    async def count(self, messages: Sequence[Message]) -> int:
+        """Prompt tokens of a conversation, generation prompt included, even where it is longer than the window."""
+        request = TokenizeChatRequest(messages=_wire_messages(messages))
+        return (await self._read("/tokenize", request.body(), TokenCount)).count
 
     async def detokenize(self, ids: Sequence[int]) -> str:
         """The text of token ids, special tokens included."""

@@ -62,7 +62,8 @@ class ChatRequest(Sent):
     """POST /v1/chat/completions and its /render.
 
     ``vllm_xargs`` carries ``dg_live``, the id under which denoise frames arrive on the live channel; engines that
-    know no live channel ignore it.
+    know no live channel ignore it. ``continue_final_message`` (with ``add_generation_prompt`` false) lets the last
+    message, an assistant's, go on instead of beginning a new turn.
     """
 
     messages: tuple[WireMessage, ...]
@@ -71,6 +72,8 @@ class ChatRequest(Sent):
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     chat_template_kwargs: dict[str, bool] | None = None
+    add_generation_prompt: bool | None = None
+    continue_final_message: bool | None = None
     vllm_xargs: dict[str, str] | None = None
 
 
@@ -231,8 +234,20 @@ class TokenizeRequest(Sent):
     model: str | None = None
 
 
+class TokenizeChatRequest(Sent):
+    """POST /tokenize of a conversation; unlike /render it also counts one that is longer than the window."""
+
+    messages: tuple[WireMessage, ...]
+    model: str | None = None
+
+
 class TokenizeResponse(Received):
     tokens: tuple[int, ...]
+
+
+class TokenCount(Received):
+    count: int
+    max_model_len: int | None = None
 
 
 class DetokenizeRequest(Sent):

@@ -49,6 +49,14 @@ class CanvasCommitted:
 
 
 @dataclass(frozen=True, slots=True)
+class ThoughtCommitted:
+    """What the model thinks, to be folded away: never part of an answer, a copy or an export."""
+
+    text: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Token counts of the whole request."""
 
@@ -73,4 +81,4 @@ class Failed:
     message: str
 
 
-ChatEvent = CanvasFrame | CanvasCommitted | Usage | Finished | Failed
+ChatEvent = CanvasFrame | CanvasCommitted | ThoughtCommitted | Usage | Finished | Failed

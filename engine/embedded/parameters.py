@@ -177,6 +177,23 @@ def conversation_ids(
     return tokenizer.prompt_ids(rendered, add_generation_prompt=add_generation_prompt)
 
 
+def continued_ids(body: ChatBody, tokenizer: DemoTokenizer, config: ModelConfig) -> list[int]:
+    """The prompt after which the last message, an answer that broke off, goes on: as it stood when it did.
+
+    Raises:
+        Refused: as ``conversation_ids``; a new turn is asked for as well, or the last message is no answer.
+    """
+    if body.add_generation_prompt:
+        raise Refused("continue_final_message: only with add_generation_prompt=false", param="continue_final_message")
+    last = template_messages(body.messages)[-1:]
+    if not last or last[0]["role"] != "assistant" or not isinstance(last[0]["content"], str):
+        raise Refused("continue_final_message: the last message is no text of the assistant", param="messages")
+    text: str = last[0]["content"]
+    check_text(text, tokenizer, config)
+    before = conversation_ids(body.messages[:-1], tokenizer, config, add_generation_prompt=True)
+    return [*before, *tokenizer.thought_ids, *tokenizer.encode(text)]
+
+
 def check_text(text: str, tokenizer: DemoTokenizer, config: ModelConfig) -> None:
     """Refuses a text that is too long for the window however it is tokenized, before that costs seconds."""
     limit = config.max_model_len * tokenizer.longest

@@ -83,6 +83,7 @@ class ChatBody(RefusedParameters):
     tools: list[dict[str, Any]] | None = None
     tool_choice: Any = None
     add_generation_prompt: bool = True
+    continue_final_message: bool = False
     chat_template_kwargs: dict[str, Any] | None = None
     vllm_xargs: dict[str, Scalar | list[Scalar]] | None = None
 

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from engine.embedded.generate import Committed, GenerationRequest, TokenLogprob
 from engine.embedded.handlers.serving import SERVING, Serving, read_body, request_id, usage
-from engine.embedded.parameters import chat_request, conversation_ids
+from engine.embedded.parameters import chat_request, continued_ids, conversation_ids
 from engine.embedded.refusals import error_body
 from engine.embedded.tokenizer import DemoTokenizer
 from engine.embedded.wire import ChatBody
@@ -68,8 +68,12 @@ async def complete(request: web.Request) -> web.StreamResponse:
     body = await read_body(request, ChatBody)
     serving.check_model(body.model)
     tokenizer, config = serving.engine.tokenizer, serving.engine.model.config
-    prompt = conversation_ids(body.messages, tokenizer, config, add_generation_prompt=body.add_generation_prompt)
-    checked = chat_request(body, (*prompt, *tokenizer.thought_ids), config)
+    if body.continue_final_message:
+        prompt = continued_ids(body, tokenizer, config)
+    else:
+        ids = conversation_ids(body.messages, tokenizer, config, add_generation_prompt=body.add_generation_prompt)
+        prompt = [*ids, *tokenizer.thought_ids]
+    checked = chat_request(body, prompt, config)
     answer = _Answer(serving, body, checked, request_id(request, "chatcmpl"))
     return await (_stream(request, answer) if body.stream else _whole(answer))
 

@@ -15,7 +15,16 @@ from fakes.wire_server import WireServer, abort, delta, error, sse, streaming
 
 from engine.client.http import EngineClient
 from engine.client.live import LiveChannel
-from engine.domain.chat import CanvasCommitted, CanvasFrame, ChatEvent, Failed, Finished, Message, Usage
+from engine.domain.chat import (
+    CanvasCommitted,
+    CanvasFrame,
+    ChatEvent,
+    Failed,
+    Finished,
+    Message,
+    ThoughtCommitted,
+    Usage,
+)
 
 CHAT = "/v1/chat/completions"
 ASK = [Message("user", "hello")]
@@ -66,8 +75,20 @@ async def test_thoughts_stay_out_of_the_answer(server: WireServer) -> None:
         sse(delta(reasoning="hidden"), delta("<|chan"), delta("nel>secret<chan"), delta("nel|>answer <"), delta("b"))
         + sse(delta("", finish="stop"), "[DONE]")
     )
-    assert text_of(await events(server, thinking=True)) == "answer <b"
+    seen = await events(server, thinking=True)
+    assert text_of(seen) == "answer <b"
+    # They come as events of their own, to be folded away.
+    assert "".join(event.text for event in seen if isinstance(event, ThoughtCommitted)) == "hiddensecret"
     assert server.bodies(CHAT)[0]["chat_template_kwargs"] == {"enable_thinking": True}
+
+
+async def test_an_answer_goes_on_where_it_ended(server: WireServer) -> None:
+    server.handlers[CHAT] = streaming(sse(delta(" more", finish="stop"), "[DONE]"))
+    assert text_of(await events(server, continue_last=True)) == " more"
+    body = server.bodies(CHAT)[0]
+    assert (body["add_generation_prompt"], body["continue_final_message"]) == (False, True)
+    await events(server)
+    assert not server.bodies(CHAT)[1].keys() & {"add_generation_prompt", "continue_final_message"}
 
 
 async def test_held_back_text_is_not_lost_at_the_end(server: WireServer) -> None:
