@@ -72,7 +72,7 @@ class RowTemplate:
     def __init__(self, source: str, columns: Sequence[str], where: str = "state") -> None:
         self.where = where
         self._work = Work()
-        environment = _Environment(self._work)
+        environment = self._environment = _Environment(self._work)
         try:
             tree = environment.parse(source)
             self.columns = _used_columns(tree, columns, where)
@@ -96,6 +96,18 @@ class RowTemplate:
                 where=where,
                 detail=str(error) or type(error).__name__,
             ) from error
+
+    def parse(self, source: str) -> nodes.Template:
+        """The syntax tree of another source in the same language, nothing checked.
+
+        Raises:
+            InputError: no valid template.
+        """
+        try:
+            return self._environment.parse(source)
+        except TemplateSyntaxError as error:
+            detail = error.message or ""
+            raise InputError("template.syntax", "{where}: {detail}", where=self.where, detail=detail) from error
 
     def render(self, row: Mapping[str, str]) -> str:
         """The state of a row.

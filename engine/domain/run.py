@@ -66,3 +66,15 @@ class RunInfo:
     engine: str
     method: str
     totals: Mapping[str, Totals] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A row of the table that a run does not read (a filter, a sample); it is answered as *skipped* at once.
+
+    Attributes:
+        why: the ``error`` text of its answers.
+    """
+
+    cells: tuple[str, ...]
+    why: str

@@ -1,0 +1,41 @@
+"""A table from the clipboard: the text becomes a file, so that everything that works on files works on it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from pathlib import Path
+
+from engine.errors import InputError
+
+SUFFIX = ".tsv"  # what spreadsheets copy; the delimiter is found out by the content all the same
+
+
+def save_pasted(text: str, folder: Path) -> Path:
+    """Keep a pasted text as a table file. The same text is the same file, so that its run can be resumed.
+
+    Args:
+        text: cells as spreadsheets copy them (tabs and line breaks), or the text of a CSV or of JSON lines.
+        folder: where pasted tables are kept; it exists.
+
+    Raises:
+        InputError: nothing but white space, or half of a character.
+    """
+    if not text.strip():
+        remedy = "copy the cells with their header first"
+        raise InputError("table.pasted_empty", "the clipboard holds no text", remedy=remedy)
+    try:
+        # Without blank lines around: some programs copy one more line break than there are rows.
+        raw = text.strip("\r\n").encode() + b"\n"
+    except UnicodeEncodeError as error:
+        raise InputError("table.pasted_text", "the pasted text holds half of a character") from error
+    path = folder / f"pasted-{hashlib.sha256(raw).hexdigest()[:16]}{SUFFIX}"
+    if not path.exists():
+        part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+        try:
+            part.write_bytes(raw)
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+    return path
