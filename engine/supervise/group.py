@@ -1,19 +1,21 @@
 """An engine and everything it starts, as one thing: launched, watched, stopped, and proved gone.
 
-The group is its own session and process group; its leader dies with us (``exec_launcher``); all its processes carry a
-mark in their environment, so that even one that made a session of its own is found. Its output goes to a file, never
-to a pipe: a grandchild that outlives the leader would hold the pipe open and any wait on it for ever.
+The leader has a session and a process group of its own. Above it stands a guardian (``guardian.py``), which ends all of
+it when we die or the leader does, and below which nothing gets lost. All processes carry a mark in their environment,
+too, and are noted by number and start time, for the day when somebody kills the guardian. The output goes to a file,
+never to a pipe: a grandchild that outlives the leader would hold the pipe open and any wait on it for ever.
 """
 
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, Self
@@ -23,10 +25,14 @@ import psutil
 
 from engine.errors import BugError, UserError
 from engine.supervise import processes
-from engine.supervise.logs import rotate, tail
-from engine.supervise.pidfile import PidRecord, pid_file, write_record
+from engine.supervise.logs import LIMIT_BYTES, rotate, tail
+from engine.supervise.pidfile import PidRecord, boot_id, pid_file, write_record
 
 StopStep = Literal["none", "term", "kill"]
+
+ORPHAN_GRACE_S = 5.0  # from the first signal to KILL, once we are dead; nobody waits for an answer then
+START_S = 60.0  # for the guardian to say that the program runs: it takes 40 ms, on a machine out of memory much longer
+_GUARDIAN_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +54,59 @@ class StopOutcome:
         return not self.survivors
 
 
+class _Guardian:
+    """The guardian and its pipe, which says what becomes of the leader.
+
+    Attributes:
+        leader: the leader's number, once it runs.
+        code: the leader's return code, once it has ended; the guardian's own when that was killed and cannot tell.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], report: int) -> None:
+        self.process, self.report = process, report
+        self.leader: int | None = None
+        self.code: int | None = None
+        self._open = True
+
+    def hear(self, timeout_s: float = 0.0) -> bool:
+        """Take in what it says; False when nothing came in time or it has nothing to say any more."""
+        if not self._open:
+            return False
+        poller = select.poll()
+        poller.register(self.report, select.POLLIN)
+        if not poller.poll(timeout_s * 1000):
+            return False
+        said = os.read(self.report, 4096)
+        for line in said.decode().splitlines():  # each is one short write, so it comes whole
+            word, number = line.split()
+            if word == "pid":
+                self.leader = int(number)
+            else:
+                self.code = int(number)
+        if not said:
+            self.close()
+        return True
+
+    def close(self) -> None:
+        """Reap it; it has ended or is about to. May be called twice."""
+        if self._open:
+            self._open = False
+            own = self.process.wait()
+            os.close(self.report)
+            self.code = own if self.code is None else self.code
+
+    async def ended(self, timeout_s: float) -> bool:
+        """Wait for its end; False when it takes longer."""
+        return not self._open or await processes.wait_gone([self.process.pid], timeout_s)
+
+
 class EngineGroup:
     """A running group; made by :meth:`launch`."""
 
-    def __init__(self, process: subprocess.Popen[bytes], record: PidRecord, log_path: Path, pid_path: Path) -> None:
-        self._process = process
+    def __init__(self, guardian: _Guardian, record: PidRecord, log_path: Path, pid_path: Path) -> None:
+        self._guardian = guardian
         self._pid_path = pid_path
+        self._known: dict[int, float] = {}
         self.record = record
         self.log_path = log_path
         self._log_inode = log_path.stat().st_ino  # another start with the same log path renames ours
@@ -70,6 +123,7 @@ class EngineGroup:
         port: int | None = None,
         pass_fds: Sequence[int] = (),
         death_signal: signal.Signals = signal.SIGKILL,
+        log_limit: int = LIMIT_BYTES,
     ) -> Self:
         """Start a program as the leader of a new group. Call from the main thread.
 
@@ -81,7 +135,9 @@ class EngineGroup:
             inherit: without it ``env`` is the whole environment.
             port: noted in the pid file.
             pass_fds: open files that it inherits under the same numbers.
-            death_signal: what the leader gets when we die.
+            death_signal: what the group gets when we die, some seconds before KILL; and the leader when its guardian
+                does.
+            log_limit: bytes; a longer log keeps its beginning and its end.
 
         Raises:
             UserError: the log or pid file cannot be written, or no process can be started.
@@ -92,14 +148,15 @@ class EngineGroup:
         mark = uuid4().hex
         added = {**(env or {}), processes.GROUP_MARK: mark}
         whole = processes.child_environment(added) if inherit else added
+        options = (int(death_signal), ORPHAN_GRACE_S, log_limit, pid_dir)
         try:
-            process = _popen(argv, log_path, whole, pass_fds, death_signal)
+            guardian = _popen(argv, log_path, whole, pass_fds, options)
         except OSError as error:
             raise UserError(
                 "engine.cannot_launch", "cannot start {program}: {why}", program=argv[0], why=str(error)
             ) from error
-        record = _record(process.pid, mark, argv, port)
-        group = cls(process, record, log_path, pid_file(pid_dir, process.pid))
+        record = _record(guardian, mark, argv, port, _leader(guardian, log_path))
+        group = cls(guardian, record, log_path, pid_file(pid_dir, record.pid))
         try:
             write_record(group._pid_path, record)
         except OSError as error:
@@ -113,23 +170,52 @@ class EngineGroup:
     def pid(self) -> int:
         return self.record.pid
 
+    @property
+    def guardian_pid(self) -> int:
+        return self.record.guardian_pid
+
     def exit_code(self) -> int | None:
-        """The leader's return code as ``subprocess`` gives it; None while it runs."""
-        return self._process.poll()
+        """The leader's return code as ``subprocess`` gives it; None while it runs.
+
+        A guardian that was killed cannot tell: then it is the guardian's own.
+        """
+        while self._guardian.code is None and self._guardian.hear():
+            pass
+        return self._guardian.code
 
     async def wait(self) -> int:
-        """Wait until the leader ends; its return code."""
-        await processes.wait_gone([self.pid], None)
-        return self._process.wait()  # it has ended: this reaps it at once
+        """Wait until the leader ends, or its guardian does; see :meth:`exit_code`."""
+        while (code := self.exit_code()) is None:
+            await processes.readable(self._guardian.report)
+        return code
 
     def members(self) -> list[psutil.Process]:
-        """All living processes of the group.
+        """All living processes of the group, without the guardian.
 
-        Once the leader is reaped its number may be given to another session's leader; then only the mark counts. (Not
-        always before: a process may overwrite the memory of its environment, as those do that set their title.)
+        Once the leader is reaped its number may be given to another session's leader; then its session counts no more.
         """
-        reused = self._process.poll() is not None and psutil.pid_exists(self.pid)
-        return processes.find_members(None if reused else self.pid, self.record.mark)
+        reused = self.exit_code() is not None and psutil.pid_exists(self.pid)
+        guarded = processes.alive(self.guardian_pid, self.record.guardian_create_time)
+        found = processes.find_members(
+            None if reused else self.pid,
+            self.record.mark,
+            below=self.guardian_pid if guarded else None,
+            known=self._known,
+        )
+        for member in found:
+            with suppress(psutil.Error):
+                self._known[member.pid] = member.create_time()
+        return found
+
+    def note_members(self) -> list[psutil.Process]:
+        """The members, noted on disk as well: so the next start finds even those that hide (see ``leftovers``)."""
+        found = self.members()
+        noted = replace(self.record, members=tuple(sorted(self._known.items())))
+        if noted.members != self.record.members and self.exit_code() is None:
+            with suppress(OSError):  # a full disk: the mark and the session are still there
+                write_record(self._pid_path, noted)
+                self.record = noted
+        return found
 
     def log_tail(self, lines: int = 15) -> str:
         """The last lines of this start's log."""
@@ -145,29 +231,34 @@ class EngineGroup:
             step = "term" if number is signal.SIGTERM else "kill"
             self._signal(number, members)
             await processes.wait_gone([member.pid for member in members], seconds)
+        if not await self._guardian.ended(_GUARDIAN_S):
+            self._guardian.process.kill()  # it waits for what nothing ends
         return self._outcome(step)
 
     def kill_now(self) -> StopOutcome:
         """End the group at once and without a loop: for an exit that cannot wait."""
         members = self.members()
         self._signal(signal.SIGKILL, members)
+        psutil.wait_procs([member for member in members if member.pid != self.pid], timeout=_GUARDIAN_S)
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=5.0)  # first: psutil would reap the leader and lose its exit code
-        psutil.wait_procs([member for member in members if member.pid != self.pid], timeout=5.0)
+            self._guardian.process.wait(timeout=_GUARDIAN_S)
+        self._guardian.process.kill()  # one that is gone is not meant: Popen knows
         return self._outcome("kill" if members else "none")
 
     def _signal(self, number: signal.Signals, members: Sequence[psutil.Process]) -> None:
         # The group at once, so that none forks away in between; then those that left it.
         with suppress(ProcessLookupError, PermissionError):
-            if self._process.poll() is None or any(_group_of(member) == self.pid for member in members):
+            if self.exit_code() is None or any(_group_of(member) == self.pid for member in members):
                 os.killpg(self.pid, number)
         processes.send([member for member in members if _group_of(member) != self.pid], number)
 
     def _outcome(self, step: StopStep) -> StopOutcome:
         survivors = tuple(sorted(member.pid for member in self.members()))
+        self.exit_code()
+        self._guardian.close()
         if not survivors:
             self._pid_path.unlink(missing_ok=True)
-        return StopOutcome(step, self._process.poll(), survivors)
+        return StopOutcome(step, self.exit_code(), survivors)
 
 
 def _group_of(process: psutil.Process) -> int | None:
@@ -178,24 +269,46 @@ def _group_of(process: psutil.Process) -> int | None:
 
 
 def _popen(
-    argv: Sequence[str], log_path: Path, env: dict[str, str], pass_fds: Sequence[int], death_signal: signal.Signals
-) -> subprocess.Popen[bytes]:
+    argv: Sequence[str], log_path: Path, env: dict[str, str], pass_fds: Sequence[int], options: Sequence[object]
+) -> _Guardian:
     log_path.parent.mkdir(parents=True, exist_ok=True)
     rotate(log_path)
-    with ExitStack() as stack:
-        log = stack.enter_context(log_path.open("ab"))
-        return subprocess.Popen(
-            processes.launcher_argv(argv, death_signal),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env=env,
-            pass_fds=tuple(pass_fds),
-            start_new_session=True,
+    report, told = os.pipe()
+    try:
+        with ExitStack() as stack:
+            stack.callback(os.close, told)
+            log = stack.enter_context(log_path.open("ab"))
+            process = subprocess.Popen(
+                processes.guardian_argv(argv, told, options),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=env,
+                pass_fds=(told, *pass_fds),
+                start_new_session=True,
+            )
+    except BaseException:
+        os.close(report)
+        raise
+    return _Guardian(process, report)
+
+
+def _leader(guardian: _Guardian, log_path: Path) -> int:
+    """The leader's number, once it runs."""
+    guardian.hear(START_S)
+    if guardian.leader is None:
+        guardian.process.kill()
+        guardian.close()
+        raise UserError(
+            "engine.no_guardian",
+            "the guardian of a process did not start; the end of its log:\n{log}",
+            remedy="see whether the machine is out of memory",
+            log=tail(log_path, 5),
         )
+    return guardian.leader
 
 
-def _record(pid: int, mark: str, argv: Sequence[str], port: int | None) -> PidRecord:
+def _record(guardian: _Guardian, mark: str, argv: Sequence[str], port: int | None, pid: int) -> PidRecord:
     return PidRecord(
         pid=pid,
         create_time=processes.create_time(pid) or 0.0,
@@ -205,4 +318,7 @@ def _record(pid: int, mark: str, argv: Sequence[str], port: int | None) -> PidRe
         argv=tuple(argv),
         port=port,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
+        guardian_pid=guardian.process.pid,
+        guardian_create_time=processes.create_time(guardian.process.pid) or 0.0,
+        boot=boot_id(),
     )

@@ -1,8 +1,10 @@
 """What a crash left behind: engine groups whose owner is gone. Swept at every start of a window or command.
 
-Only processes that a pid file of ours names are touched, and only when the file's owner is dead. The leader must have
-the very start time of the file; once the leader is gone its number may belong to someone else, so then a process must
-carry the group's mark.
+Usually a group's guardian has ended everything by then. This is for the day when somebody killed the guardian too.
+Only groups that a pid file of ours names are touched, and only when the file's owner is dead. A process of such a group
+carries its mark, or was noted in the file by number and start time, or stands below its guardian, or is in the session
+of a leader that has the very start time of the file. Once the leader is gone, another program's session may get its
+number; then a session's processes count only if they call themselves vLLM's, which overwrite their mark.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ from pathlib import Path
 
 import psutil
 
-from engine.supervise import processes
-from engine.supervise.pidfile import PATTERN, PidRecord, read_record
+from engine.supervise import processes, proctable
+from engine.supervise.pidfile import PATTERN, PidRecord, boot_id, read_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,25 @@ def find_leftovers(pid_dir: Path) -> list[Leftover]:
     for path in sorted(pid_dir.glob(PATTERN)):
         record = read_record(path)
         if record is not None and not processes.alive(record.owner_pid, record.owner_create_time):
-            session = record.pid if processes.alive(record.pid, record.create_time) else None
-            found.append(Leftover(path, record, tuple(processes.find_members(session, record.mark))))
+            found.append(Leftover(path, record, tuple(_members(record))))
     return found
+
+
+def _members(record: PidRecord) -> list[psutil.Process]:
+    if record.boot not in ("", boot_id()):
+        return []  # the machine was started anew since: whoever has these numbers now is not ours
+    led = processes.alive(record.pid, record.create_time)
+    return processes.find_members(
+        record.pid if led else None,
+        record.mark,
+        below=record.guardian_pid if _guarded(record) else None,
+        known=dict(record.members),
+        orphans_of=None if proctable.read_stat(record.pid) else record.pid,
+    )
+
+
+def _guarded(record: PidRecord) -> bool:
+    return record.guardian_pid > 0 and processes.alive(record.guardian_pid, record.guardian_create_time)
 
 
 async def sweep(pid_dir: Path, *, grace_s: float = 5.0, kill_s: float = 5.0) -> list[Leftover]:
@@ -52,11 +70,20 @@ async def sweep(pid_dir: Path, *, grace_s: float = 5.0, kill_s: float = 5.0) -> 
     for leftover in find_leftovers(pid_dir):
         if leftover.processes:
             swept.append(leftover)
-            processes.send(leftover.processes, signal.SIGTERM)
-            if not await processes.wait_gone([member.pid for member in leftover.processes], grace_s):
-                remaining = processes.find_members(None, leftover.record.mark)
-                processes.send([*leftover.processes, *remaining], signal.SIGKILL)
-                if not await processes.wait_gone([member.pid for member in remaining], kill_s):
-                    continue  # keep the note: the next start tries again
+            if not await _end(leftover, grace_s, kill_s):
+                continue  # keep the note: the next start tries again
+        if _guarded(leftover.record):  # it goes when there is nothing left to guard, unless something is wrong with it
+            guardian = psutil.Process(leftover.record.guardian_pid)
+            if not await processes.wait_gone([guardian.pid], kill_s):
+                processes.send([guardian], signal.SIGKILL)
         leftover.path.unlink(missing_ok=True)
     return swept
+
+
+async def _end(leftover: Leftover, grace_s: float, kill_s: float) -> bool:
+    """Whether all of it is gone."""
+    processes.send(leftover.processes, signal.SIGTERM)
+    await processes.wait_gone([member.pid for member in leftover.processes], grace_s)
+    remaining = {*_members(leftover.record), *(member for member in leftover.processes if member.is_running())}
+    processes.send(remaining, signal.SIGKILL)
+    return await processes.wait_gone([member.pid for member in remaining], kill_s)

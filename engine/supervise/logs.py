@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 KEPT = 3  # starts before this one
+LIMIT_BYTES = 32 << 20  # of one start's log; a server that logs every request would fill a disk in some weeks
 TAIL_BYTES = 64 * 1024
 
 

@@ -23,6 +23,9 @@ class PidRecord:
         argv: its command line (no secrets: keys travel in the environment).
         port: the TCP port it serves, or None.
         started: ISO 8601, UTC.
+        guardian_pid, guardian_create_time: of the guardian above the leader; 0 in notes of older programs.
+        members: number and start time of processes that were seen in the group; may be older than the group is.
+        boot: which start of the machine this was; empty in notes of older programs.
     """
 
     pid: int
@@ -33,6 +36,18 @@ class PidRecord:
     argv: tuple[str, ...]
     port: int | None
     started: str
+    guardian_pid: int = 0
+    guardian_create_time: float = 0.0
+    members: tuple[tuple[int, float], ...] = ()
+    boot: str = ""
+
+
+def boot_id() -> str:
+    """Differs between two starts of the machine; empty where the system does not tell."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
 
 
 def pid_file(directory: Path, pid: int) -> Path:
@@ -56,6 +71,7 @@ def read_record(path: Path) -> PidRecord | None:
     """The record, or None for a file that is missing, broken or of another version."""
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
-        return PidRecord(**{**fields, "argv": tuple(fields["argv"])})
+        argv, members = tuple(fields["argv"]), fields.get("members", ())
+        return PidRecord(**{**fields, "argv": argv, "members": tuple((int(pid), float(at)) for pid, at in members)})
     except (OSError, ValueError, TypeError, KeyError):
         return None

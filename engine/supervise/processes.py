@@ -13,8 +13,17 @@ from pathlib import Path
 import psutil
 
 import engine
+from engine.supervise import proctable
 
 GROUP_MARK = "DIFFUSION_DESK_GROUP"  # environment variable that every process of a group inherits
+
+VLLM_TITLE = "VLLM::"  # how vLLM's processes call themselves: VLLM::EngineCore, VLLM::Worker_TP0
+
+# Isolated from the environment and without site-packages, which would take longer to load than all the rest.
+_GUARDIAN = (
+    "import sys; sys.path.append(sys.argv.pop(1)); "
+    "from engine.supervise import guardian; sys.exit(guardian.main(sys.argv[1:]))"
+)
 
 # Two readings of one process's start may differ by the clock tick it is counted in and by a step of the wall clock.
 CREATE_TIME_TOLERANCE_S = 1.0
@@ -24,6 +33,18 @@ def launcher_argv(argv: Sequence[str], death_signal: signal.Signals) -> list[str
     """``argv`` behind the launcher that ties the program to this process."""
     script = Path(__file__).with_name("exec_launcher.py")
     return [sys.executable, "-I", "-S", str(script), str(os.getpid()), str(int(death_signal)), *argv]
+
+
+def guardian_argv(argv: Sequence[str], report: int, options: Sequence[object]) -> list[str]:
+    """``argv`` below a guardian that outlives this process; see :mod:`engine.supervise.guardian`.
+
+    Args:
+        report: descriptor of the pipe that it tells its news to.
+        options: its signal, grace, log limit and pid folder.
+    """
+    root = str(Path(engine.__file__).parent.parent)
+    fixed = [sys.executable, "-I", "-S", "-c", _GUARDIAN, root, str(os.getpid()), str(report)]
+    return [*fixed, *map(str, options), *argv]
 
 
 def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
@@ -48,27 +69,56 @@ def alive(pid: int, created: float) -> bool:
     return seen is not None and abs(seen - created) <= CREATE_TIME_TOLERANCE_S
 
 
-def find_members(session: int | None, mark: str) -> list[psutil.Process]:
-    """Living processes of a group: of its session, or carrying its mark (one that made a session of its own).
+def find_members(
+    session: int | None,
+    mark: str,
+    *,
+    below: int | None = None,
+    known: Mapping[int, float] | None = None,
+    orphans_of: int | None = None,
+) -> list[psutil.Process]:
+    """Living processes of a group, by any of what it can be known by.
 
     Args:
         session: the session id, or None when the leader is gone and the number may have been reused.
-        mark: the value of ``GROUP_MARK`` in the group's environment.
+        mark: the value of ``GROUP_MARK`` in the group's environment; a process that sets its title may overwrite it.
+        below: of a guardian that lives; all its descendants count, but not itself.
+        known: process numbers and start times that were seen in the group.
+        orphans_of: a session whose leader is gone; of it, those count that call themselves vLLM's.
     """
-    return [process for process in psutil.process_iter() if _belongs(process, session, mark)]
+    family = set(proctable.descendants(below)) if below is not None else set()
+    return [
+        process
+        for process in psutil.process_iter()
+        if process.pid not in (os.getpid(), below)
+        and (process.pid in family or _belongs(process, session, mark, known or {}, orphans_of))
+    ]
 
 
-def _belongs(process: psutil.Process, session: int | None, mark: str) -> bool:
-    if process.pid == os.getpid():
-        return False
+def _belongs(
+    process: psutil.Process, session: int | None, mark: str, known: Mapping[int, float], orphans_of: int | None
+) -> bool:
     try:
         if process.status() == psutil.STATUS_ZOMBIE:
             return False
-        if session is not None and os.getsid(process.pid) == session:
+        seen = known.get(process.pid)
+        if seen is not None and abs(process.create_time() - seen) <= CREATE_TIME_TOLERANCE_S:
             return True
-        return process.environ().get(GROUP_MARK) == mark
+        its = os.getsid(process.pid)
+        if (session is not None and its == session) or process.environ().get(GROUP_MARK) == mark:
+            return True
+        return its == orphans_of and title(process).startswith(VLLM_TITLE)
     except (psutil.Error, OSError):  # gone meanwhile, or another user's
         return False
+
+
+def title(process: psutil.Process) -> str:
+    """The first word of its command line, which a process may choose itself (``VLLM::EngineCore``); empty when gone."""
+    try:
+        line = process.cmdline()
+    except psutil.Error:
+        return ""
+    return line[0].strip() if line else ""
 
 
 def send(processes: Iterable[psutil.Process], number: signal.Signals) -> None:
@@ -100,6 +150,14 @@ async def _wait_pid(pid: int) -> None:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
         return
+    try:
+        await readable(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+async def readable(descriptor: int) -> None:
+    """Wait until a descriptor can be read, or has come to its end. Several tasks may wait for the same."""
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[None] = loop.create_future()
 
@@ -107,12 +165,13 @@ async def _wait_pid(pid: int) -> None:
         if not ended.done():
             ended.set_result(None)
 
-    loop.add_reader(descriptor, resolve)
+    own = os.dup(descriptor)  # a loop has one reader for each number
+    loop.add_reader(own, resolve)
     try:
         await ended
     finally:
-        loop.remove_reader(descriptor)
-        os.close(descriptor)
+        loop.remove_reader(own)
+        os.close(own)
 
 
 def exit_text(code: int) -> str:

@@ -1,6 +1,6 @@
 """A stand-in for the window: starts an engine group, prints the group's pids, and waits to be killed.
 
-python engine_owner.py HOME [MODE ...]      modes of engine_misbehaving.py; ``hold-nothing`` drops the death signal
+python engine_owner.py HOME [MODE ...]      modes of engine_misbehaving.py; ``hold-nothing``: a harmless death signal
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def main(argv: list[str]) -> int:
             port=listener.getsockname()[1],
             death_signal=harmless,
         )
-        sys.stdout.write(json.dumps({"pid": group.pid, "port": group.record.port}) + "\n")
+        sys.stdout.write(
+            json.dumps({"pid": group.pid, "guardian": group.guardian_pid, "port": group.record.port}) + "\n"
+        )
         sys.stdout.flush()
     signal.pause()
     return 0

@@ -54,7 +54,7 @@ def owner(tmp_path: Path) -> Iterator[Any]:
     """Starts a process that owns an engine group; everything is ended afterwards."""
     started: list[tuple[subprocess.Popen[bytes], int]] = []
 
-    def start(*modes: str) -> tuple[subprocess.Popen[bytes], int]:
+    def start(*modes: str) -> tuple[subprocess.Popen[bytes], int, int]:
         process = subprocess.Popen(
             [sys.executable, str(FAKES / "engine_owner.py"), str(tmp_path), *modes],
             stdout=subprocess.PIPE,
@@ -64,7 +64,7 @@ def owner(tmp_path: Path) -> Iterator[Any]:
         told = json.loads(process.stdout.readline())
         answer(told["port"])
         started.append((process, told["pid"]))
-        return process, told["pid"]
+        return process, told["pid"], told["guardian"]
 
     yield start
     for process, pid in started:
@@ -168,16 +168,48 @@ def test_only_the_main_thread_launches(tmp_path: Path) -> None:
 
 
 async def test_the_engine_dies_with_a_killed_owner(owner: Any) -> None:
-    process, pid = owner()
+    process, pid, guardian = owner()
     process.kill()
-    assert await processes.wait_gone([pid], 30)
+    assert await processes.wait_gone([pid, guardian], 30)
 
 
-async def test_the_sweep_ends_what_a_killed_owner_left(owner: Any, tmp_path: Path) -> None:
-    process, pid = owner("deaf", "grandchild", "hold-nothing")
+async def test_all_that_a_killed_owner_had_is_gone_without_a_sweep(owner: Any, tmp_path: Path) -> None:
+    process, pid, guardian = owner("deaf", "grandchild")
+    members = processes.find_members(pid, "", below=guardian)
+    assert len(members) == 3
+    process.kill()
+    assert await processes.wait_gone([member.pid for member in members], 30)
+    assert await processes.wait_gone([guardian], 30)
+    assert names(tmp_path, "group-*.json") == [], "the guardian takes the note with it"
+
+
+async def test_a_terminated_guardian_ends_everything(tmp_path: Path) -> None:
+    group = launch(tmp_path, "deaf", "grandchild")
+    answer(group.record.port)
+    members = group.members()
+    os.kill(group.guardian_pid, signal.SIGTERM)
+    assert await group.wait() == -signal.SIGKILL
+    assert await processes.wait_gone([member.pid for member in members], 30)
+    assert (await group.stop()).step == "none"
+
+
+async def test_a_killed_guardian_takes_the_leader_along_and_the_owner_ends_the_rest(tmp_path: Path) -> None:
+    group = launch(tmp_path, "grandchild")
+    answer(group.record.port)
+    assert len(group.members()) == 3
+    os.kill(group.guardian_pid, signal.SIGKILL)
+    assert await group.wait() == -signal.SIGKILL
+    assert (await group.stop(grace_s=0.2)).clean
+    assert group.members() == []
+    assert names(tmp_path, "group-*.json") == []
+
+
+async def test_the_sweep_ends_what_a_killed_owner_and_a_killed_guardian_left(owner: Any, tmp_path: Path) -> None:
+    process, pid, guardian = owner("deaf", "grandchild", "hold-nothing")
     mine = launch(tmp_path)
     answer(mine.record.port)
     assert find_leftovers(tmp_path) == [], "both owners live"
+    os.kill(guardian, signal.SIGKILL)
     process.kill()
     process.wait()
     (leftover,) = find_leftovers(tmp_path)
@@ -192,7 +224,8 @@ async def test_the_sweep_ends_what_a_killed_owner_left(owner: Any, tmp_path: Pat
 
 
 async def test_the_sweep_finds_grandchildren_when_the_leader_is_gone(owner: Any, tmp_path: Path) -> None:
-    process, pid = owner("grandchild")
+    process, pid, guardian = owner("grandchild")
+    os.kill(guardian, signal.SIGKILL)
     process.kill()
     process.wait()
     assert await processes.wait_gone([pid], 30), "the death signal reaches the leader only"
@@ -203,16 +236,13 @@ async def test_the_sweep_finds_grandchildren_when_the_leader_is_gone(owner: Any,
     assert processes.find_members(None, leftover.record.mark) == []
 
 
-async def test_the_sweep_spares_a_process_that_got_a_dead_leaders_number(tmp_path: Path) -> None:
-    group = launch(tmp_path)
-    answer(group.record.port)
-    path = tmp_path / f"group-{group.pid}.json"
-    fields = json.loads(path.read_text())
-    path.write_text(json.dumps({**fields, "create_time": 1.0, "owner_create_time": 1.0, "mark": "another"}))
-    assert await sweep(tmp_path) == []
-    assert group.exit_code() is None
-    assert not path.exists()
-    await group.stop()
+async def test_a_sweep_beside_a_guardian_at_work_leaves_neither(owner: Any, tmp_path: Path) -> None:
+    process, pid, guardian = owner("grandchild", "hold-nothing")  # it waits some seconds before it kills
+    process.kill()
+    process.wait()
+    assert [found.record.pid for found in await sweep(tmp_path, grace_s=0.2)] == [pid]
+    assert processes.create_time(guardian) is None
+    assert names(tmp_path, "group-*.json") == []
 
 
 async def test_a_broken_pid_file_is_left_alone(tmp_path: Path) -> None:
