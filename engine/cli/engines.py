@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from engine import paths
 from engine.client.http import EngineClient
-from engine.errors import EngineUnreachable, InputError, UserError
+from engine.errors import EngineUnreachable, InputError
 from engine.supervise.embedded import embedded_engine
 from engine.supervise.leftovers import sweep
 
 if TYPE_CHECKING:
-    from engine.supervise.lifecycle import SupervisedEngine
+    from engine.supervise.lifecycle import EngineHandle, SupervisedEngine
+    from engine.supervise.vllm import StartProgress
 
 EMBEDDED, VLLM = "embedded", "vllm"
-HELP = "embedded (the bundled toy model), vllm, or the URL of a running server."
+HELP = "embedded (the bundled toy model), vllm (as the setup has it), or the URL of a running server."
 
 Say = Callable[[str], None]
 
@@ -57,19 +58,12 @@ def check_choice(choice: str) -> None:
 
     Raises:
         InputError: neither a name nor a URL.
-        UserError: vLLM, which this version cannot start.
     """
-    if choice == VLLM:
-        raise UserError(
-            "engine.vllm_not_yet",
-            "this version cannot start vLLM by itself yet",
-            remedy="start `vllm serve` yourself and give its URL, or use --engine embedded",
-        )
-    if choice != EMBEDDED and not choice.startswith(("http://", "https://", "unix:")):
+    if choice not in (EMBEDDED, VLLM) and not choice.startswith(("http://", "https://", "unix:")):
         raise InputError(
             "engine.unknown",
             "--engine {choice}: not an engine",
-            remedy="use embedded, or a URL such as http://127.0.0.1:8000",
+            remedy="use embedded, vllm, or a URL such as http://127.0.0.1:8000",
             choice=choice,
         )
 
@@ -86,7 +80,7 @@ async def open_engine(choice: str, api_key: str | None, say: Say) -> AsyncIterat
         UserError: as :func:`check_choice`; it does not start, does not answer, or refuses the key.
     """
     check_choice(choice)
-    if choice != EMBEDDED:
+    if choice not in (EMBEDDED, VLLM):
         async with EngineClient(choice, api_key=api_key) as client:
             if not await client.health():
                 raise _silent(client.address)
@@ -95,15 +89,56 @@ async def open_engine(choice: str, api_key: str | None, say: Say) -> AsyncIterat
         return
     for leftover in await sweep(paths.runtime_dir()):
         say(f"ended an engine that a crash had left behind (pid {leftover.record.pid})")
+    async with (
+        _started_vllm(say) if choice == VLLM else _started_toy(say) as (engine, handle),
+        EngineClient(handle.base_url, api_key=handle.api_key) as client,
+    ):
+        model = await _model(client)
+        yield OpenEngine(client, f"{choice}: {model}", model, engine)
+
+
+@asynccontextmanager
+async def _started_toy(say: Say) -> AsyncIterator[tuple[SupervisedEngine, EngineHandle]]:
     engine = embedded_engine()
     try:
         handle = await engine.start()
-        async with EngineClient(handle.base_url, api_key=handle.api_key) as client:
-            model = await _model(client)
-            say(f"started the embedded engine (pid {handle.pid}): a toy of a few million parameters")
-            yield OpenEngine(client, f"{EMBEDDED}: {model}", model, engine)
+        say(f"started the embedded engine (pid {handle.pid}): a toy of a few million parameters")
+        yield engine, handle
     finally:
         await engine.stop()
+
+
+@asynccontextmanager
+async def _started_vllm(say: Say) -> AsyncIterator[tuple[SupervisedEngine, EngineHandle]]:
+    """vLLM as the setup has it."""
+    from engine.cli.vllm_launch import VllmOptions, prepare
+    from engine.launch.fixes import require
+    from engine.supervise.diagnose_watch import LogWatch, start_watched
+
+    prepared = await prepare(VllmOptions(port=0))  # a free port: a window may serve on the setup's
+    require(prepared.fixes())
+    say(f"starting vLLM: {prepared.plan.title}")
+    engine = prepared.engine(_phase_teller(say))
+    watch = LogWatch(engine, machine=prepared.machine, plan=prepared.plan, wishes=prepared.wishes)
+    try:
+        handle = await start_watched(engine, watch, on_hang=lambda found: say(found.cause if found else "it goes on"))
+        say(f"vLLM is ready (pid {handle.pid})")
+        yield engine, handle
+    finally:
+        await engine.stop()
+
+
+def _phase_teller(say: Say) -> Callable[[StartProgress], None]:
+    """Says every phase once."""
+    told = -1
+
+    def tell(progress: StartProgress) -> None:
+        nonlocal told
+        if progress.number != told:
+            told = progress.number
+            say(f"[{progress.number + 1}/{progress.count}] {progress.phase}")
+
+    return tell
 
 
 async def _model(client: EngineClient) -> str:

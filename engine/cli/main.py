@@ -1,7 +1,7 @@
 """The group of commands, and the one place where errors become text and exit codes.
 
 Exit codes: 0 done; 1 a fault of ours; 2 input, setting or file wrong; 3 the engine is unreachable or refuses, or a run
-is unfinished and can be resumed; 130 interrupted.
+is unfinished and can be resumed; 4 the engine that was to be served did not start, or died; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import click
 from engine.cli.version import version
 from engine.errors import BugError, EngineError, EngineRefused, EngineUnreachable, InputError, UserError
 
-OK, BUG, BAD_INPUT, UNFINISHED, INTERRUPTED = 0, 1, 2, 3, 130
+OK, BUG, BAD_INPUT, UNFINISHED, NOT_STARTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 # What the system says about a stdout that takes nothing more.
 _NO_OUTPUT = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
@@ -35,6 +35,7 @@ _COMMANDS = {
     "decide": "Read the questions of a form about every row of a table.",
     "runs": "List the stored runs, newest first.",
     "export": "Write the answers of a run to a CSV.",
+    "analyse": "Say how good the answers of a run are.",
     "download": "Fetch or check a checkpoint.",
     "doctor": "Look at this machine and this installation.",
     "plan": "Plan how vLLM is to be started on a machine.",

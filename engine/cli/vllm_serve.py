@@ -1,0 +1,190 @@
+"""``serve --engine vllm``: look, start, serve until SIGINT or SIGTERM, stop, and say that the memory is back."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+
+from engine import paths
+from engine.cli.main import BAD_INPUT, INTERRUPTED, NOT_STARTED, OK
+from engine.cli.vllm_launch import Prepared, VllmOptions, prepare
+from engine.cli.vllm_reporting import ServeReport, memory_line
+from engine.domain.diagnosis import Diagnosis, Retry
+from engine.domain.hardware import GIB
+from engine.domain.plan import LaunchPlan
+from engine.errors import UserError
+from engine.hardware import nvml
+from engine.launch.fixes import require
+from engine.launch.planner import plan as make_plan
+from engine.supervise.diagnose_retry import next_start
+from engine.supervise.diagnose_watch import EngineFailed, LogWatch, failed, start_watched
+from engine.supervise.leftovers import sweep
+from engine.supervise.lifecycle import EngineHandle
+from engine.supervise.vllm import VllmEngine
+
+TICK_S = 1.0
+BACK_S = 30.0  # the driver takes memory back within a second or two of the last process's end
+SLACK = GIB // 2  # a desktop's memory comes and goes
+
+Memory = Mapping[str, tuple[str, int]]
+"""By UUID: the card's name, and the bytes in use on it."""
+
+
+async def serve_vllm(
+    options: VllmOptions, report: ServeReport, *, skip_fixes: bool = False, skip_preflight: bool = False
+) -> int:
+    """Run it to its end; the exit code.
+
+    Args:
+        skip_fixes: start although the engine lacks something that the plan needs.
+        skip_preflight: start although something is in the way.
+
+    Raises:
+        UserError: there is nothing to start: no plan, no engine, no checkpoint, or a fix is missing.
+    """
+    for leftover in await sweep(paths.runtime_dir()):
+        report.note(f"ended an engine that a crash had left behind (pid {leftover.record.pid})")
+    prepared = await prepare(options)
+    report.planned(prepared)
+    await _check_fixes(prepared, report, skip=skip_fixes)
+    if not await _nothing_in_the_way(prepared, report) and not skip_preflight:
+        report.note("not started; --skip-preflight starts all the same")
+        return BAD_INPUT
+    before = await asyncio.to_thread(memory_in_use)
+    engine = prepared.engine(report.progress)
+    with _stop_signals() as stop:
+        try:
+            return await _serve(engine, prepared, report, stop)
+        finally:
+            report.stopping()
+            await engine.stop()
+            lines, clean = await _memory_back(before)
+            report.stopped(lines, clean=clean)
+
+
+def next_try(prepared: Prepared, diagnosis: Diagnosis) -> tuple[Retry, LaunchPlan] | None:
+    """The next start that this machine has a plan for."""
+    return next_start(diagnosis, prepared.plan, prepared.wishes, partial(make_plan, prepared.machine))
+
+
+def memory_in_use() -> Memory:
+    """What is in use on every card now; empty where no driver answers."""
+    return {gpu.uuid: (f"{gpu.index}: {gpu.name}", gpu.memory_used or 0) for gpu in nvml.probe().gpus}
+
+
+async def _serve(engine: VllmEngine, prepared: Prepared, report: ServeReport, stop: asyncio.Event) -> int:
+    watch = LogWatch(engine, machine=prepared.machine, plan=prepared.plan, wishes=prepared.wishes)
+    try:
+        handle = await _started(engine, watch, prepared, report, stop)
+        if handle is None:
+            return INTERRUPTED
+        await _until_over(engine, watch, stop)
+    except EngineFailed as error:
+        retry = await asyncio.to_thread(next_try, prepared, error.diagnosis)
+        report.failed(error, prepared, retry)
+        return NOT_STARTED
+    return OK
+
+
+async def _started(
+    engine: VllmEngine, watch: LogWatch, prepared: Prepared, report: ServeReport, stop: asyncio.Event
+) -> EngineHandle | None:
+    """The engine, answering; None when the user has stopped its start."""
+    began = time.monotonic()
+    async with _ticking(report), asyncio.TaskGroup() as tasks:
+        stopping = tasks.create_task(stop.wait())
+        starting = tasks.create_task(_as_value(engine, watch, report))
+        await asyncio.wait({stopping, starting}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        starting.cancel()
+    if starting.cancelled():
+        return None
+    outcome = starting.result()
+    if isinstance(outcome, UserError):
+        raise outcome
+    report.ready(outcome, time.monotonic() - began, new_key=prepared.api_key is None)
+    return outcome
+
+
+async def _as_value(engine: VllmEngine, watch: LogWatch, report: ServeReport) -> EngineHandle | UserError:
+    """The error as a value: a task group would wrap it."""
+    try:
+        return await start_watched(engine, watch, on_hang=report.hang)
+    except UserError as error:
+        return error
+
+
+async def _until_over(engine: VllmEngine, watch: LogWatch, stop: asyncio.Event) -> None:
+    """Serve until told to stop. Raises EngineFailed when the engine ends by itself."""
+    async with asyncio.TaskGroup() as tasks:
+        following = tasks.create_task(watch.follow())
+        stopping = tasks.create_task(stop.wait())
+        dying = tasks.create_task(engine.watch())
+        await asyncio.wait({stopping, dying}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (following, stopping, dying):
+            task.cancel()
+    if stop.is_set():
+        return
+    raise failed(await watch.verdict(), "engine.died", "serving", "it ended by itself")
+
+
+async def _check_fixes(prepared: Prepared, report: ServeReport, *, skip: bool) -> None:
+    """Refuse an engine that lacks what the plan needs, or say so."""
+    results = await asyncio.to_thread(prepared.fixes)
+    if not skip:
+        require(results)
+    for fix in results:
+        if fix.status == "missing":
+            report.lacking(fix)
+
+
+async def _nothing_in_the_way(prepared: Prepared, report: ServeReport) -> bool:
+    findings = await prepared.findings()
+    for finding in findings:
+        report.finding(finding)
+    return not any(finding.severity == "blocker" for finding in findings)
+
+
+async def _memory_back(before: Memory) -> tuple[list[str], bool]:
+    """Wait until every card has no more in use than before; a line for each, and whether all are back."""
+    deadline = time.monotonic() + BACK_S
+    while True:
+        now = await asyncio.to_thread(memory_in_use)
+        held = [uuid for uuid, (_, used) in now.items() if used > before.get(uuid, ("", 0))[1] + SLACK]
+        if not held or time.monotonic() > deadline:
+            break
+        await asyncio.sleep(TICK_S)
+    lines = [memory_line(name, used, before.get(uuid, ("", 0))[1]) for uuid, (name, used) in now.items()]
+    return lines, not held
+
+
+@contextmanager
+def _stop_signals() -> Iterator[asyncio.Event]:
+    """An event that SIGINT and SIGTERM set, instead of ending the program."""
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        yield stop
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+@asynccontextmanager
+async def _ticking(report: ServeReport) -> AsyncIterator[None]:
+    """Keeps the time on a terminal going."""
+
+    async def tick() -> None:
+        while True:
+            await asyncio.sleep(TICK_S)
+            report.tick()
+
+    async with asyncio.TaskGroup() as tasks:
+        ticking = tasks.create_task(tick())
+        yield
+        ticking.cancel()
