@@ -37,6 +37,11 @@ def runtime_dir() -> Path:
     return _made(Path(platformdirs.user_runtime_dir(APP, appauthor=False)))
 
 
+def chats_file() -> Path:
+    """All conversations, in one SQLite file."""
+    return data_dir() / "chats.sqlite"
+
+
 def settings_file() -> Path:
     return data_dir() / "settings.json"
 
