@@ -20,13 +20,12 @@ from engine.domain.plan import CheckpointKind, EnvVar, Flag, LaunchPlan, Refusal
 from engine.errors import InputError, UserError
 from engine.hardware.record import load_machine
 from engine.launch.fixes import FixResult, check_fixes
-from engine.launch.planner import plan as make_plan
 from engine.launch.preflight import preflight
 from engine.launch.proof import InstalledEngine
 from engine.local.disk import checkpoint_complete, engine_lock, engine_on_disk, look_at_machine
 from engine.local.facts import gather_facts
 from engine.local.launch import HOST, engine_of
-from engine.local.stored import load_memory, memory_file
+from engine.local.stored import Memory, load_memory, memory_file
 from engine.supervise.diagnose_retry import amended
 from engine.supervise.program import run_program
 from engine.supervise.vllm import StartProgress, VllmEngine
@@ -63,11 +62,13 @@ class Prepared:
     """Everything that a start needs, found and planned.
 
     Attributes:
+        memory: of the setup; what failed starts have taught counts here too.
         packages: the folder that holds the engine's ``vllm``.
         api_key: what clients must send; None makes a random one.
     """
 
     machine: Machine
+    memory: Memory
     wishes: Wishes
     plan: LaunchPlan
     python: Path
@@ -113,13 +114,14 @@ async def prepare(options: VllmOptions) -> Prepared:
     folder, kind = _checkpoint(options.checkpoint)
     wishes = wishes_of(machine, options.wished, memory.wished.as_wishes())
     wishes = replace(wishes, checkpoint=kind) if kind else wishes
-    found = _planned(machine, wishes)
+    found = _planned(memory, machine, wishes)
     changes = [_variable(text) for text in options.variables]
     found = amended(found, changes)
     given = {variable.name: variable.value for variable in changes}
     python, packages = await _engine(options.python, found, given)
     return Prepared(
         machine=machine,
+        memory=memory,
         wishes=wishes,
         plan=found,
         python=python,
@@ -151,8 +153,8 @@ def retry_options(retry: Retry, before: Wishes) -> list[str]:
     return [*said, *(["--"] if extra else []), *(part for part in extra if part is not None)]
 
 
-def _planned(machine: Machine, wishes: Wishes) -> LaunchPlan:
-    found = make_plan(machine, wishes)
+def _planned(memory: Memory, machine: Machine, wishes: Wishes) -> LaunchPlan:
+    found = memory.plan(machine, wishes)
     if isinstance(found, Refusal):
         raise InputError(
             "serve.no_plan",

@@ -19,7 +19,6 @@ from engine.domain.plan import LaunchPlan
 from engine.errors import UserError
 from engine.hardware import nvml
 from engine.launch.fixes import require
-from engine.launch.planner import plan as make_plan
 from engine.supervise.diagnose_retry import next_start
 from engine.supervise.diagnose_watch import EngineFailed, LogWatch, failed, start_watched
 from engine.supervise.leftovers import sweep
@@ -68,7 +67,7 @@ async def serve_vllm(
 
 def next_try(prepared: Prepared, diagnosis: Diagnosis) -> tuple[Retry, LaunchPlan] | None:
     """The next start that this machine has a plan for."""
-    return next_start(diagnosis, prepared.plan, prepared.wishes, partial(make_plan, prepared.machine))
+    return next_start(diagnosis, prepared.plan, prepared.wishes, partial(prepared.memory.plan, prepared.machine))
 
 
 def memory_in_use() -> Memory:

@@ -24,7 +24,6 @@ from engine.domain.plan import LaunchPlan, Refusal
 from engine.errors import UserError
 from engine.launch.command import MODEL_NAME, argv, environment
 from engine.launch.fixes import require
-from engine.launch.planner import plan
 from engine.local.disk import EngineOnDisk, checkpoint_complete, engine_lock, engine_on_disk, look_at_machine
 from engine.local.stored import load_memory, memory_file
 from engine.runtime.places import Environment
@@ -50,9 +49,9 @@ class Launch:
         on_progress: Callable[[StartProgress], None] = lambda progress: None,
         *,
         on_state: Callable[[EngineState], None] | None = None,
-    ) -> VllmEngine:
+    ) -> LocalEngine:
         """The engine, not started."""
-        return engine_of(
+        made = engine_of(
             self.plan,
             self.environment.python,
             self.checkpoint,
@@ -60,10 +59,22 @@ class Launch:
             on_progress=on_progress,
             on_state=on_state,
         )
+        made.launch = self
+        return made
 
     def variables(self) -> dict[str, str]:
         """The whole environment of the engine's processes."""
         return variables_of(self.plan, self.environment.python)
+
+
+class LocalEngine(VllmEngine):
+    """A vLLM of this computer.
+
+    Attributes:
+        launch: what it was put together from, for diagnoses and the next try; None where no setup stands behind it.
+    """
+
+    launch: Launch | None = None
 
 
 def engine_of(
@@ -77,14 +88,14 @@ def engine_of(
     extra: Sequence[str] = (),
     on_progress: Callable[[StartProgress], None] = lambda progress: None,
     on_state: Callable[[EngineState], None] | None = None,
-) -> VllmEngine:
+) -> LocalEngine:
     """The engine of a plan, not started.
 
     Args:
         python: an interpreter that has vLLM.
         extra: arguments behind the plan's.
     """
-    return VllmEngine(
+    return LocalEngine(
         lambda chosen: argv(plan, python, checkpoint, chosen, host=host, extra=extra),
         variables_of(plan, python),
         model=MODEL_NAME,
@@ -114,7 +125,7 @@ def stored_launch(*, port: int | None = None) -> Launch:
             (``launch.fix_missing``).
     """
     memory, machine = load_memory(memory_file()), look_at_machine()
-    found = plan(machine, memory.wished.as_wishes())
+    found = memory.plan(machine)
     if isinstance(found, Refusal):
         way = next(iter(found.ways_out), REMEDY)
         raise UserError("setup.no_plan", "no plan for vLLM: {why}", remedy=way, why=found.reason)

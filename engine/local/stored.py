@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,9 +17,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from engine import paths
 from engine.checkpoints.catalogue import entry
-from engine.domain.plan import CheckpointKind, LaunchPlan, Profile, Wishes
+from engine.domain.diagnosis import Retry
+from engine.domain.hardware import Machine
+from engine.domain.plan import CheckpointKind, EnvVar, Flag, LaunchPlan, PlanResult, Profile, Wishes
 from engine.domain.setup import SetupStep
 from engine.errors import UserError
+from engine.launch.planner import plan
+from engine.supervise.diagnose_retry import amended
 
 DEFAULT_PORT = 8042
 
@@ -36,9 +41,28 @@ class Wished(BaseModel):
     sequences: int | None = None
     canvas: int | None = None
     text_only: bool | None = None
+    tensor_parallel: int | None = None
 
     def as_wishes(self) -> Wishes:
         return Wishes(**self.model_dump())
+
+
+class Override(BaseModel):
+    """A flag (``--name``) or a variable that replaces the plan's, since a start without it has failed here.
+
+    Attributes:
+        value: None is a switch, or a variable that is removed.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    value: str | None = None
+    reason: str = ""
+
+    def as_change(self) -> Flag | EnvVar:
+        kind = Flag if self.name.startswith("--") else EnvVar
+        return kind(self.name, self.value, self.reason)
 
 
 class Memory(BaseModel):
@@ -50,6 +74,7 @@ class Memory(BaseModel):
         wheels: a folder of wheels for the engine's environment, instead of the network.
         endpoint: a mirror of the hub; empty for the hub itself.
         folders: where the user wants a checkpoint, by its kind; else it lies in the data folder.
+        overrides: what a failed start has taught.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -62,6 +87,25 @@ class Memory(BaseModel):
     wheels: str = ""
     endpoint: str = ""
     folders: dict[CheckpointKind, str] = {}
+    overrides: tuple[Override, ...] = ()
+
+    def plan(self, machine: Machine, wishes: Wishes | None = None) -> PlanResult:
+        """The plan for a machine, with what failed starts have taught.
+
+        Args:
+            wishes: instead of the stored ones.
+        """
+        found = plan(machine, wishes or self.wished.as_wishes())
+        if isinstance(found, LaunchPlan) and found.checkpoint != "embedded":
+            return amended(found, [override.as_change() for override in self.overrides])
+        return found
+
+    def after(self, retry: Retry) -> Memory:
+        """What is to be remembered once the next try is wanted. A new port is not: it depends on the moment."""
+        known = {name: getattr(retry.wishes, name) for name in Wished.model_fields}
+        new = {change.name: Override(**asdict(change)) for change in retry.overrides}
+        kept = [override for override in self.overrides if override.name not in new]
+        return self.model_copy(update={"wished": Wished(**known), "overrides": (*kept, *new.values())})
 
     def checkpoint_folder(self, plan: LaunchPlan) -> Path:
         """Where the checkpoint of a plan lies or is to lie."""
