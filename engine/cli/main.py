@@ -32,6 +32,7 @@ _STUCK = frozenset({"run.stuck", "engine.died_at_start", "engine.start_timeout",
 _COMMANDS = {
     "serve": "Serve an engine over HTTP; with a URL, say what answers there.",
     "chat": "Answer a text, canvas by canvas.",
+    "chats": "List, search, export and import the stored conversations.",
     "decide": "Read the questions of a form about every row of a table.",
     "runs": "List the stored runs, newest first.",
     "export": "Write the answers of a run to a CSV.",

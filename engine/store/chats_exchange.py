@@ -1,0 +1,309 @@
+"""Conversations in files: JSON that comes back equal, Markdown to read. Thoughts are part of neither."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from engine.domain.conversation import Conversation, StoredMessage, title_of
+from engine.errors import InputError, UserError
+from engine.store.chats import ChatStore, clean, insert
+from engine.store.chats_read import ChatReader
+
+FORMAT, VERSION = "diffusion-desk-chats", 1
+MOST_BYTES = 1 << 30  # a larger file is no export of ours, and reading it whole would take the memory away
+
+Moment = Annotated[float, Field(ge=0, le=253402300799, allow_inf_nan=False)]  # up to the year 9999
+Count = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class _Figures(BaseModel):
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    first_canvas_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    canvases: Count = 0
+    denoise_steps: Count | None = None
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    id: int
+    parent: int | None = None
+    role: Literal["user", "assistant"]
+    text: str
+    state: Literal["done", "stopped", "failed", "interrupted"] = "done"
+    finish: Literal["", "stop", "length"] = ""
+    error: str = ""
+    remedy: str = ""
+    model: str = ""
+    created: Moment = 0.0
+    figures: _Figures = _Figures()
+    is_cut: bool = False
+    summary: str = ""
+
+
+class _Conversation(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    title: str = ""
+    pinned: bool = False
+    system: str = ""
+    thinking: bool = False
+    max_tokens: Annotated[int, Field(ge=1, le=2**31)] | None = None
+    draft: str = ""
+    created: Moment = 0.0
+    updated: Moment = 0.0
+    tip: int | None = None
+    messages: tuple[_Message, ...] = ()
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    conversations: tuple[_Conversation, ...]
+
+
+def as_json(reader: ChatReader, conversations: Sequence[int]) -> str:
+    """The conversations with all their versions; messages are numbered from 1 in each.
+
+    Raises:
+        InputError: there is no such conversation.
+    """
+    found = [_plain(reader.conversation(number), reader.tree(number)) for number in conversations]
+    return (
+        json.dumps({"format": FORMAT, "version": VERSION, "conversations": found}, ensure_ascii=False, indent=1) + "\n"
+    )
+
+
+def as_markdown(reader: ChatReader, conversations: Sequence[int]) -> str:
+    """The conversations as they are shown: of each question and answer the version that was chosen."""
+    return "\n\n---\n\n".join(_markdown(reader, number) for number in conversations)
+
+
+def import_json(store: ChatStore, data: bytes, source: str) -> list[int]:
+    """Adds the conversations of a file beside those that are there; their numbers.
+
+    All of them or, when one is wrong, none.
+
+    Args:
+        source: the file's name, for messages.
+
+    Raises:
+        InputError: it is no such file, or newer, or a conversation in it does not hang together; names the place.
+    """
+    conversations = _parsed(data, source)
+    ordered = [_checked(found, f"{source}: conversation {number}") for number, found in enumerate(conversations, 1)]
+
+    def add(connection: sqlite3.Connection) -> list[int]:
+        return [_add(connection, found, depths) for found, depths in zip(conversations, ordered, strict=True)]
+
+    return store.transact(add)
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file to import.
+
+    Raises:
+        InputError: it cannot be read, or is too large to be an export.
+    """
+    try:
+        if (size := path.stat().st_size) > MOST_BYTES:
+            raise InputError(
+                "chat.import_size", "{path}: {size} bytes; at most {limit}", path=str(path), size=size, limit=MOST_BYTES
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError("chat.import_file", "{path}: {why}", path=str(path), why=error.strerror) from error
+
+
+def write_file(path: Path, text: str) -> None:
+    """Writes an export; the name holds either the whole text or what it held before.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        remedy = "choose another folder"
+        raise UserError(
+            "chat.export_file", "{path}: {why}", remedy=remedy, path=str(path), why=error.strerror
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _plain(conversation: Conversation, tree: Sequence[StoredMessage]) -> dict[str, Any]:
+    numbers = {message.id: number for number, message in enumerate(tree, 1)}
+    info, options = conversation.info, conversation.options
+    return {
+        "title": info.title,
+        "pinned": info.pinned,
+        **asdict(options),
+        "draft": conversation.draft,
+        "created": info.created,
+        "updated": info.updated,
+        "tip": None if conversation.tip is None else numbers[conversation.tip],
+        "messages": [_plain_message(message, numbers) for message in tree],
+    }
+
+
+def _plain_message(message: StoredMessage, numbers: dict[int, int]) -> dict[str, Any]:
+    return {
+        "id": numbers[message.id],
+        "parent": None if message.parent is None else numbers[message.parent],
+        "role": message.role,
+        "text": message.text,
+        "state": "interrupted" if message.state == "streaming" else message.state,
+        "finish": message.finish,
+        "error": message.error,
+        "remedy": message.remedy,
+        "model": message.model,
+        "created": message.created,
+        "figures": asdict(message.figures),
+        "is_cut": message.is_cut,
+        "summary": message.summary,
+    }
+
+
+def _parsed(data: bytes, source: str) -> tuple[_Conversation, ...]:
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _foreign(source, str(error)[:120]) from error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise _foreign(source, f'it has no "format": "{FORMAT}"')
+    version = found.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise InputError(
+            "chat.import_newer",
+            "{source} has version {version}, and this program knows versions up to {known}",
+            remedy="import it with the newer Diffusion Desk that wrote it",
+            source=source,
+            version=version,
+            known=VERSION,
+        )
+    try:
+        return _File.model_validate(found).conversations
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InputError(
+            "chat.import_field", "{source}: {where}: {fault}", source=source, where=where, fault=first["msg"]
+        ) from error
+
+
+def _foreign(source: str, why: str) -> InputError:
+    return InputError(
+        "chat.import_foreign",
+        "{source} is no export of conversations: {why}",
+        remedy="import a .json that was exported here; Markdown is for reading only",
+        source=source,
+        why=why,
+    )
+
+
+def _checked(conversation: _Conversation, where: str) -> dict[int, int]:
+    """The depth of each message by its number.
+
+    Raises:
+        InputError: a number stands twice, a parent does not stand before, or has the same role; the tip is unknown.
+    """
+    depths: dict[int, int] = {}
+    roles: dict[int, str] = {}
+    for message in conversation.messages:
+        if message.id in depths:
+            raise InputError("chat.import_twice", "{where}: message {id} stands twice", where=where, id=message.id)
+        if message.parent is not None and message.parent not in depths:
+            raise InputError(
+                "chat.import_parent",
+                "{where}: message {id}: its parent {parent} does not stand before it",
+                where=where,
+                id=message.id,
+                parent=message.parent,
+            )
+        above = "assistant" if message.parent is None else roles[message.parent]
+        if message.role == above:
+            raise InputError(
+                "chat.import_role",
+                "{where}: message {id}: a message of the {role} cannot follow there",
+                where=where,
+                id=message.id,
+                role=message.role,
+            )
+        roles[message.id] = message.role
+        depths[message.id] = 1 if message.parent is None else depths[message.parent] + 1
+    if conversation.tip is not None and conversation.tip not in depths:
+        raise InputError("chat.import_tip", "{where}: there is no message {tip}", where=where, tip=conversation.tip)
+    return depths
+
+
+def _add(connection: sqlite3.Connection, found: _Conversation, depths: dict[int, int]) -> int:
+    first = next((message.text for message in found.messages if message.parent is None), "")
+    conversation = insert(
+        connection,
+        "conversation",
+        title=clean(found.title),
+        named=bool(found.title) and found.title != title_of(first),
+        pinned=found.pinned,
+        system=clean(found.system),
+        thinking=found.thinking,
+        max_tokens=found.max_tokens,
+        draft=clean(found.draft),
+        created=found.created,
+        updated=found.updated,
+    )
+    numbers: dict[int, int] = {}
+    for message in found.messages:
+        values = message.model_dump(exclude={"id", "parent", "figures"})
+        values |= {name: clean(value) for name, value in values.items() if isinstance(value, str)}
+        numbers[message.id] = insert(
+            connection,
+            "message",
+            conversation=conversation,
+            parent=None if message.parent is None else numbers[message.parent],
+            depth=depths[message.id],
+            **values,
+            **message.figures.model_dump(),
+        )
+    tip = numbers.get(found.tip) if found.tip is not None else next(reversed(numbers.values()), None)
+    connection.execute("UPDATE conversation SET tip = ? WHERE id = ?", (tip, conversation))
+    return conversation
+
+
+def _markdown(reader: ChatReader, number: int) -> str:
+    conversation = reader.conversation(number)
+    parts = [f"# {conversation.info.title or 'Conversation'}"]
+    if conversation.options.system.strip():
+        quoted = "\n".join(f"> {line}".rstrip() for line in conversation.options.system.strip().splitlines())
+        parts.append(f"System prompt:\n\n{quoted}")
+    for message in reader.page(conversation.tip, limit=2**31):
+        name = "You" if message.role == "user" else message.model or "Assistant"
+        when = datetime.fromtimestamp(message.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        parts += [f"## {name}, {when}", message.text or "(empty)"]
+        if note := _ending(message):
+            parts.append(f"*{note}*")
+    return "\n\n".join(parts) + "\n"
+
+
+def _ending(message: StoredMessage) -> str:
+    if message.role == "user":
+        return ""
+    endings = {
+        "stopped": "stopped by the user",
+        "interrupted": "interrupted: the program ended",
+        "streaming": "interrupted: the program ended",
+        "failed": f"broke off: {message.error}" if message.error else "broke off",
+    }
+    return endings.get(message.state, "cut at the length limit" if message.finish == "length" else "")
