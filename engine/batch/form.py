@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from engine.batch.columns import ROW_ID, question_columns
+from engine.batch.form_versions import migrated
 from engine.batch.form_wire import FORMAT_VERSION, WireChoice, WireForm, WireMethod, WireNoul, WireScore
 from engine.domain.form import Form
 from engine.domain.question import (
@@ -78,14 +79,8 @@ def parse_form(obj: object, source: str) -> Form:
         InputError: names the place as a JSON path (``questions[2].criteria``), the limit and the value.
     """
     _check_text(obj, source)
-    if isinstance(obj, Mapping) and (type(obj.get("version")), obj.get("version")) != (int, FORMAT_VERSION):
-        raise InputError(
-            "form.version",
-            "{source}: version is {value}; this program reads version {limit}",
-            source=source,
-            value=_show(obj.get("version")),
-            limit=FORMAT_VERSION,
-        )
+    if isinstance(obj, Mapping):
+        obj = migrated(obj, source)
     try:
         wire = WireForm.model_validate(obj)
     except ValidationError as error:
@@ -93,7 +88,7 @@ def parse_form(obj: object, source: str) -> Form:
     limit(wire.questions, 1, MAX_QUESTIONS, "questions", "questions", source)
     questions = tuple(_question(each, f"questions[{at}]", source) for at, each in enumerate(wire.questions))
     _check_ids(questions, source)
-    return Form(wire.name, wire.state, questions, wire.group, Method(**wire.method.model_dump()))
+    return Form(wire.name, wire.state, questions, wire.group, Method(**wire.method.model_dump()), wire.document)
 
 
 def dump_form(form: Form) -> dict[str, Any]:
@@ -106,6 +101,8 @@ def dump_form(form: Form) -> dict[str, Any]:
     }
     if form.group is not None:
         dumped["group"] = form.group
+    if form.document is not None:
+        dumped["document"] = form.document
     method = form.method
     dumped["method"] = {name: getattr(method, name) for name in WireMethod.model_fields}
     return dumped
@@ -158,16 +155,19 @@ def _question(wire: WireNoul | WireChoice | WireScore, place: str, source: str) 
     criteria = f"{place}.criteria"
     match wire:
         case WireNoul(criteria=texts):
-            return Noul(wire.id, wire.instructions, texts.true, texts.false, wire.gold)
+            return Noul(wire.id, wire.instructions, texts.true, texts.false, wire.gold, wire.threshold)
         case WireChoice(criteria=options):
             limit(options, MIN_OPTIONS, MAX_OPTIONS, "options", criteria, source)
             named = options if isinstance(options, dict) else dict.fromkeys(options, "")
             _check_names(list(options), "option", criteria, source)
-            return Choice(wire.id, wire.instructions, tuple(Option(*each) for each in named.items()), wire.gold)
+            return Choice(
+                wire.id, wire.instructions, tuple(Option(*each) for each in named.items()), wire.gold, wire.threshold
+            )
         case WireScore(criteria=levels):
             limit(levels, MIN_LEVELS, MAX_LEVELS, "levels", criteria, source)
             _check_names(levels, "level", criteria, source)
-            return Score(wire.id, wire.instructions, tuple(levels), wire.gold)
+            _check_level(wire.threshold, len(levels) - 1, place, source)
+            return Score(wire.id, wire.instructions, tuple(levels), wire.gold, wire.threshold)
 
 
 def _check_names(names: Sequence[str], what: str, place: str, source: str) -> None:
@@ -196,6 +196,12 @@ def _check_names(names: Sequence[str], what: str, place: str, source: str) -> No
                 what=what,
                 value=_show(name),
             )
+
+
+def _check_level(threshold: float | None, highest: int, place: str, source: str) -> None:
+    if threshold is not None and threshold > highest:
+        message = "{source}: {place}.threshold: {value} is over the highest level {limit}"
+        raise InputError("form.threshold", message, source=source, place=place, value=threshold, limit=highest)
 
 
 def _check_ids(questions: Sequence[Question], source: str) -> None:
@@ -236,6 +242,8 @@ def _dump_question(question: Question) -> dict[str, Any]:
             dumped["criteria"] = list(levels)
     if question.gold is not None:
         dumped["gold"] = question.gold
+    if question.threshold is not None:
+        dumped["threshold"] = question.threshold
     return dumped
 
 

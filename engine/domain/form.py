@@ -10,7 +10,7 @@ from engine.domain.reading import Method
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form as its file describes it (format version 1, see docs/form-file.md).
+    """A form as its file describes it (format version 2, see docs/form-file.md).
 
     Attributes:
         name: shown to the user.
@@ -18,6 +18,8 @@ class Form:
         questions: in the order in which they are asked and exported.
         group: a column by which unreadable answers are counted, or None.
         method: how the questions are read unless the caller says otherwise.
+        document: a template of the whole document that a row's text comes from, or None; a method comparison can put
+            it before the state.
     """
 
     name: str
@@ -25,3 +27,4 @@ class Form:
     questions: tuple[Question, ...]
     group: str | None = None
     method: Method = field(default_factory=Method)
+    document: str | None = None

@@ -26,6 +26,8 @@ class Method:
         unsure_entropy: nats; ``auto`` draws again above it.
         canvas_length: slots of the canvas of a question read alone.
         seed: the run seed behind the noise of draws 1, 2, ... (draw 0 follows the engine's own rule).
+        steps: denoise steps of a read; above one the canvas but for the label slots is pinned. Canvas wire only.
+        rotate: a choice is read once per cyclic rotation of its options and the labels are mapped back.
     """
 
     draws: Literal["auto"] | int = "auto"
@@ -35,11 +37,18 @@ class Method:
     unsure_entropy: float = 0.1
     canvas_length: int = 16
     seed: int = 0
+    steps: int = 1
+    rotate: bool = False
 
     @property
     def name(self) -> str:
         """``alone/canvas``, ``joint/native``, ...: the value of the export's method column."""
-        return f"{'joint' if self.joint else 'alone'}/{self.wire}"
+        return self.named(joint=self.joint)
+
+    def named(self, *, joint: bool) -> str:
+        """The name of a read that shared its canvas or did not; ``+4 steps`` and ``+rotate`` where they apply."""
+        steps = f"+{self.steps} steps" if self.steps > 1 else ""
+        return f"{'joint' if joint else 'alone'}/{self.wire}{steps}{'+rotate' if self.rotate else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +108,7 @@ class Reading:
         agreement: share of the readable draws whose argmax is the majority's; None for fewer than two.
         method: ``alone/canvas`` and so on.
         error: why the read failed or was skipped.
+        round: which round of its run read it; 1 is the run itself.
     """
 
     question_id: str
@@ -114,3 +124,4 @@ class Reading:
     agreement: float | None = None
     method: str = ""
     error: str = ""
+    round: int = 1

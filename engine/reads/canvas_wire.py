@@ -10,14 +10,14 @@ from engine.client.http import EngineClient
 from engine.client.wire import GenerateRequest
 from engine.domain.chat import Message
 from engine.domain.question import Question
-from engine.domain.reading import Draw, Method, Reading
+from engine.domain.reading import Draw, Method
 from engine.errors import EngineRefused, InputError
 from engine.reads.again import AgainAlone
-from engine.reads.aggregate import failed, reading_of
 from engine.reads.canvas import Specials
 from engine.reads.draws import first_draws, more_draws, slot_draw
 from engine.reads.labels import find_specials
 from engine.reads.noise import draw_noise, prompt_noise
+from engine.reads.seen import Seen
 from engine.reads.served import Served, find_served
 from engine.reads.sheet import Sheet, alone_sheets, joint_sheets
 from engine.reads.together import together
@@ -86,11 +86,16 @@ class CanvasWire:
         await wire._trial(max(sheets, key=lambda sheet: len(sheet.label_ids)))
         return wire
 
-    async def read(self, state: str, row_key: str) -> list[Reading]:
-        """The readings of every sheet, in the order of the sheets' questions."""
+    @property
+    def canvases(self) -> int:
+        """Reads that a row takes, further draws not counted."""
+        return len(self.sheets)
+
+    async def seen(self, state: str, row_key: str) -> list[Seen]:
+        """What was seen of every question, in the order of the sheets."""
         free = asyncio.Semaphore(AT_ONCE)
-        parts = await together([self._sheet_readings(sheet, state, row_key, free) for sheet in self.sheets])
-        return [reading for part in parts for reading in part]
+        parts = await together([self._sheet_seen(sheet, state, row_key, free) for sheet in self.sheets])
+        return [seen for part in parts for seen in part]
 
     async def look(self, sheet: Sheet, state: str, row_key: str, free: asyncio.Semaphore | None = None) -> SheetRead:
         """Makes the draws of one sheet.
@@ -110,25 +115,21 @@ class CanvasWire:
         by_question = tuple(zip(*(draws for draws, _ in seen), strict=True))
         return SheetRead(prompt_ids, noises[0], by_question, next((note for _, note in seen if note), ""))
 
-    async def _sheet_readings(self, sheet: Sheet, state: str, row_key: str, free: asyncio.Semaphore) -> list[Reading]:
+    async def _sheet_seen(self, sheet: Sheet, state: str, row_key: str, free: asyncio.Semaphore) -> list[Seen]:
         try:
-            seen = await self.look(sheet, state, row_key, free)
+            read = await self.look(sheet, state, row_key, free)
         except EngineRefused as refusal:
-            return [failed(question, str(refusal), name=sheet.name) for question in sheet.questions]
-        return self.readings(sheet, seen)
-
-    def readings(self, sheet: Sheet, seen: SheetRead) -> list[Reading]:
-        """What the draws of a sheet amount to."""
+            return [Seen(question, (), sheet.joint, refusal=str(refusal)) for question in sheet.questions]
         return [
-            reading_of(question, draws, self._method, name=sheet.name, note=seen.note)
-            for question, draws in zip(sheet.questions, seen.draws, strict=True)
+            Seen(question, draws, sheet.joint, read.note)
+            for question, draws in zip(sheet.questions, read.draws, strict=True)
         ]
 
     async def _draws(
         self, sheet: Sheet, prompt_ids: tuple[int, ...], noises: Sequence[tuple[int, ...]], free: asyncio.Semaphore
     ) -> list[tuple[list[Draw], str]]:
         ids = prompt_ids + self.specials.thought
-        requests = [sheet.request(ids, noise, self.served.spare_id) for noise in noises]
+        requests = [sheet.request(ids, noise, self.served.spare_id, self._method.steps) for noise in noises]
         return await together([self._draw(sheet, request, free) for request in requests])
 
     async def _draw(self, sheet: Sheet, request: GenerateRequest, free: asyncio.Semaphore) -> tuple[list[Draw], str]:

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from engine.client.http import EngineClient
 from engine.client.wire import QuestionSpec, SystemOneRequest, SystemOneResponse
 from engine.domain.question import Choice, Noul, Question, Score
-from engine.domain.reading import Draw, Method, Reading
+from engine.domain.reading import Draw, Method
 from engine.errors import EngineRefused, InputError
 from engine.reads.again import AgainAlone
-from engine.reads.aggregate import failed, reading_of
+from engine.reads.seen import Seen
 
 ONE_DRAW = "this wire makes one draw a question: no standard error and no agreement"
 
@@ -25,18 +25,16 @@ class NativeWire:
     def __init__(self, client: EngineClient, questions: Sequence[Question], method: Method) -> None:
         self._client = client
         self._questions = tuple(questions)
-        self._method = method
         self._again = AgainAlone()
         # One question is read alone, also by a server that is asked to read jointly.
         self._joint = method.joint and len(self._questions) > 1
-        self.name = "joint/native" if self._joint else "alone/native"
 
     @classmethod
     async def open(cls, client: EngineClient, questions: Sequence[Question], method: Method) -> NativeWire:
         """Makes one trial read, since neither /health nor the model list tells whether decisions are served.
 
         Raises:
-            InputError: more than one draw is asked for.
+            InputError: more than one draw or denoise step is asked for.
             EngineRefused: the engine does not take such reads; the message is its own.
             EngineUnreachable: nobody answers.
         """
@@ -47,19 +45,34 @@ class NativeWire:
                 remedy="use the canvas wire, or draws: 1",
                 draws=method.draws,
             )
+        if method.steps > 1:
+            raise InputError(
+                "reads.native_has_one_step",
+                "{steps} denoise steps are asked for, but the native wire makes one",
+                remedy="use the canvas wire, or steps: 1",
+                steps=method.steps,
+            )
         wire = cls(client, questions, method)
         await wire._ask("")
         return wire
 
-    async def read(self, state: str) -> list[Reading]:
-        """One reading per question; a refusal fails them all, since they share a request."""
+    @property
+    def canvases(self) -> int:
+        """Reads that a row takes as far as is known: what shares a canvas is the server's own affair."""
+        return 1 if self._joint else len(self._questions)
+
+    async def seen(self, state: str, row_key: str) -> list[Seen]:
+        """What was seen of each question; a refusal fails them all, since they share a request.
+
+        Args:
+            row_key: not used, since the server draws the noise from the prompt.
+        """
         try:
             draws, note = await self._again(lambda: self._ask(state))
         except EngineRefused as refusal:
-            return [failed(question, str(refusal), name=self.name) for question in self._questions]
+            return [Seen(question, (), self._joint, refusal=str(refusal)) for question in self._questions]
         return [
-            reading_of(question, [draw], self._method, name=self.name, note=note)
-            for question, draw in zip(self._questions, draws, strict=True)
+            Seen(question, (draw,), self._joint, note) for question, draw in zip(self._questions, draws, strict=True)
         ]
 
     async def _ask(self, state: str) -> list[Draw]:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.client.http import EngineClient
 from engine.domain.question import Question
-from engine.domain.reading import Method, Reading
+from engine.domain.reading import Draw, Method, Reading
 from engine.errors import InputError
 from engine.reads.canvas_wire import CanvasWire
 from engine.reads.draws import check_draws
 from engine.reads.native import ONE_DRAW, NativeWire
+from engine.reads.rotate import RotatingWire, most_turns
+from engine.reads.seen import Seen
 from engine.reads.served import Served
+from engine.reads.sheet import Sheet
 
 MIN_CANVAS = 2  # a label slot and end-of-turn
+MAX_STEPS = 48  # denoise steps of a canvas, the released model's own number
+PREVIEW_ROW = "preview"  # row key of a read that belongs to no run
+
+AnyWire = CanvasWire | NativeWire | RotatingWire
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,23 +31,28 @@ class ReadPreview:
 
     Attributes:
         prompt: the text of the prompt's token ids, thought block included; empty on the native wire, where the
-            server words the prompt.
+            server words the prompt. With ``rotate`` that of the form's own order.
         canvas: the canvas of draw 0, one string per slot, noise included; empty on the native wire.
         slot: where in the canvas the label stands; None on the native wire.
         reading: the answer to the question.
+        draws: what every draw saw, in the order of ``question.labels``; draw 0 first.
+        latency_s: seconds that the canvas took with all its draws.
     """
 
     prompt: str
     canvas: tuple[str, ...]
     slot: int | None
     reading: Reading
+    draws: tuple[Draw, ...] = ()
+    latency_s: float = 0.0
 
 
 class Reader:
     """Reads the same questions about many rows. Made by ``open``."""
 
-    def __init__(self, client: EngineClient, questions: Sequence[Question], wire: CanvasWire | NativeWire) -> None:
+    def __init__(self, client: EngineClient, questions: Sequence[Question], method: Method, wire: AnyWire) -> None:
         self.questions = tuple(questions)
+        self.method = method
         self._client = client
         self._wire = wire
 
@@ -63,19 +76,40 @@ class Reader:
             EngineUnreachable: no engine answers.
         """
         _check(questions, method)
-        if method.wire == "native":
-            return cls(client, questions, await NativeWire.open(client, questions, method))
-        return cls(client, questions, await CanvasWire.open(client, questions, method, served))
+        wire: AnyWire
+        if method.rotate and most_turns(questions) > 1:
+            wire = await RotatingWire.open(client, questions, method, served)
+        elif method.wire == "native":
+            wire = await NativeWire.open(client, questions, method)
+        else:
+            wire = await CanvasWire.open(client, questions, method, served)
+        return cls(client, questions, method, wire)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user should know about how this reader reads; shown once at the start of a run."""
-        return (ONE_DRAW,) if isinstance(self._wire, NativeWire) else ()
+        notes = [ONE_DRAW] if isinstance(self._first, NativeWire) else []
+        if isinstance(self._wire, RotatingWire):
+            notes.append(
+                f"rotate: a row takes {self._wire.canvases} reads instead of {self._first.canvases}, one for each "
+                "place of each option"
+            )
+        return tuple(notes)
+
+    @property
+    def canvases(self) -> int:
+        """Reads that a row takes, further draws not counted."""
+        return self._wire.canvases
 
     @property
     def served(self) -> Served | None:
         """What the engine serves, as far as the wire needs it."""
-        return self._wire.served if isinstance(self._wire, CanvasWire) else None
+        return self._first.served if isinstance(self._first, CanvasWire) else None
+
+    @property
+    def _first(self) -> CanvasWire | NativeWire:
+        """The wire that asks in the form's own order."""
+        return self._wire.wires[0] if isinstance(self._wire, RotatingWire) else self._wire
 
     async def read(self, state: str, *, row_key: str) -> tuple[Reading, ...]:
         """One reading per question, in the questions' order.
@@ -87,8 +121,7 @@ class Reader:
         Raises:
             EngineUnreachable: the engine is gone; nothing of this row counts. A refusal is a reading with status error.
         """
-        wire = self._wire
-        return tuple(await (wire.read(state) if isinstance(wire, NativeWire) else wire.read(state, row_key)))
+        return tuple(seen.reading(self.method) for seen in await self._wire.seen(state, row_key))
 
     async def preview(self, state: str, question_id: str) -> ReadPreview:
         """One read of one question, with the prompt and the canvas as they are sent.
@@ -100,26 +133,66 @@ class Reader:
         place = next((n for n, question in enumerate(self.questions) if question.id == question_id), None)
         if place is None:
             raise InputError("reads.no_such_question", 'there is no question "{question}"', question=question_id)
-        if isinstance(self._wire, NativeWire):
-            return ReadPreview("", (), None, (await self._wire.read(state))[place])
-        return await self._canvas_preview(self._wire, state, question_id)
+        first = self._first
+        if isinstance(first, NativeWire) or isinstance(self._wire, RotatingWire):
+            return (await self.previews(state))[place]
+        sheet = next(sheet for sheet in first.sheets if question_id in sheet.question_ids)
+        return (await self._sheet_previews(first, sheet, state))[sheet.question_ids.index(question_id)]
 
-    async def _canvas_preview(self, wire: CanvasWire, state: str, question_id: str) -> ReadPreview:
-        sheet = next(sheet for sheet in wire.sheets if question_id in sheet.question_ids)
-        place = sheet.question_ids.index(question_id)
-        seen = await wire.look(sheet, state, row_key="preview")
+    async def previews(self, state: str) -> tuple[ReadPreview, ...]:
+        """One read of every question, in their order.
+
+        Raises:
+            EngineRefused, EngineUnreachable: a read failed.
+        """
+        first = self._first
+        if isinstance(first, NativeWire) and first is self._wire:
+            return await self._seen_previews(state)
+        shown: list[ReadPreview] = []
+        if isinstance(first, CanvasWire):
+            for sheet in first.sheets:
+                shown += await self._sheet_previews(first, sheet, state)
+        if not isinstance(self._wire, RotatingWire):
+            return tuple(shown)
+        answers = await self._seen_previews(state)
+        return tuple(
+            replace(answer, prompt=show.prompt, canvas=show.canvas, slot=show.slot)
+            for answer, show in zip(answers, shown or answers, strict=True)
+        )
+
+    async def _seen_previews(self, state: str) -> tuple[ReadPreview, ...]:
+        """Answers without prompt and canvas."""
+        started = time.monotonic()
+        seen = await self._wire.seen(state, PREVIEW_ROW)
+        took = time.monotonic() - started
+        return tuple(ReadPreview("", (), None, each.reading(self.method), each.draws, took) for each in seen)
+
+    async def _sheet_previews(self, wire: CanvasWire, sheet: Sheet, state: str) -> list[ReadPreview]:
+        started = time.monotonic()
+        seen = await wire.look(sheet, state, PREVIEW_ROW)
+        took = time.monotonic() - started
         canvas = sheet.canvas.seeded(seen.noise)
         texts = {token: await self._client.detokenize([token]) for token in dict.fromkeys(canvas)}
-        return ReadPreview(
-            prompt=await self._client.detokenize(seen.prompt_ids + wire.specials.thought),
-            canvas=tuple(texts[token] for token in canvas),
-            slot=sheet.canvas.slots[place],
-            reading=wire.readings(sheet, seen)[place],
-        )
+        prompt = await self._client.detokenize(seen.prompt_ids + wire.specials.thought)
+        return [
+            ReadPreview(
+                prompt=prompt,
+                canvas=tuple(texts[token] for token in canvas),
+                slot=slot,
+                reading=Seen(question, draws, sheet.joint, seen.note).reading(self.method),
+                draws=draws,
+                latency_s=took,
+            )
+            for question, slot, draws in zip(sheet.questions, sheet.canvas.slots, seen.draws, strict=True)
+        ]
 
 
 def _check(questions: Sequence[Question], method: Method) -> None:
     check_draws(method)
+    if not 1 <= method.steps <= MAX_STEPS:
+        raise InputError(
+            "reads.steps_out_of_range", "steps must be 1 to {high}, not {steps}", high=MAX_STEPS, steps=method.steps
+        )
     if not questions:
         raise InputError("reads.no_questions", "there is no question to read")
     if method.canvas_length < MIN_CANVAS:

@@ -32,11 +32,6 @@ class Sheet:
     groups: tuple[tuple[tuple[int, ...], ...], ...]
     joint: bool
 
-    @property
-    def name(self) -> str:
-        """How its questions are read: the value of the export's method column."""
-        return "joint/canvas" if self.joint else "alone/canvas"
-
     @cached_property
     def question_ids(self) -> tuple[str, ...]:
         return tuple(question.id for question in self.questions)
@@ -50,16 +45,19 @@ class Sheet:
         """The user message."""
         return joint_prompt(state, self.questions) if self.joint else alone_prompt(state, self.questions[0])
 
-    def request(self, prompt_ids: Sequence[int], noise: Sequence[int], spare: int | None = None) -> GenerateRequest:
+    def request(
+        self, prompt_ids: Sequence[int], noise: Sequence[int], spare: int | None = None, steps: int = 1
+    ) -> GenerateRequest:
         """The read itself.
 
         Args:
             prompt_ids: with the thought block.
             noise: one token per slot.
             spare: one more id to ask for, see ``served.Served.spare_id``.
+            steps: denoise steps; the template is pinned through them, so that only the label slots change.
         """
         ids = self.label_ids if spare is None or spare in self.label_ids else (*self.label_ids, spare)
-        # One step reads every slot; as many tokens come back as there are up to the last slot, and vLLM's own
+        # The last step reads every slot; as many tokens come back as there are up to the last slot, and vLLM's own
         # single reads ask for two.
         wanted = max(self.canvas.slots[-1] + 1, 2)
         return GenerateRequest(
@@ -71,7 +69,8 @@ class Sheet:
                 extra_args=DiffusionArgs(
                     diffusion_seed_canvas=self.canvas.seeded(noise),
                     diffusion_canvas_length=self.canvas.width,
-                    diffusion_pinned=self.canvas.pinned if self.joint else None,
+                    diffusion_max_steps=steps,
+                    diffusion_pinned=self.canvas.pinned if self.joint or steps > 1 else None,
                 ),
             ),
         )

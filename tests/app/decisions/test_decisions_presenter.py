@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.presenters.decisions import DecisionsPresenter
 from app.presenters.decisions_table import missing_columns, renamed
+from engine.batch.form_wire import FORMAT_VERSION
 from engine.client.http import EngineClient
 from engine.domain.question import Choice, Option
 
@@ -216,5 +217,5 @@ async def test_the_file_is_the_published_format(place: Desk, presenter: Decision
     presenter.open_example("tickets")
     assert presenter.save_form(tmp_path / "f.json")
     saved = json.loads((tmp_path / "f.json").read_text())
-    assert saved["version"] == 1
+    assert saved["version"] == FORMAT_VERSION
     assert [question["type"] for question in saved["questions"]] == ["noul", "choice", "score"]

@@ -65,10 +65,17 @@ FAULTS: dict[str, tuple[Change, str, str]] = {
     "no options": (lambda w: w["questions"][1].pop("criteria"), "form.missing_field", "questions[1].criteria"),
     "no state": (lambda w: w.pop("state"), "form.missing_field", "state: this field is missing"),
     "empty state": (lambda w: w.update(state=""), "form.string_too_short", "state: must not be empty"),
-    "other version": (lambda w: w.update(version=2), "form.version", "version is 2; this program reads version 1"),
+    "other version": (
+        lambda w: w.update(version=3),
+        "form.version",
+        "version is 3; this program reads versions 1 to 2",
+    ),
     "version as boolean": (lambda w: w.update(version=True), "form.version", "version is true"),
     "half a character": (question(0, instructions="a\ud800b"), "form.surrogate", "half of a character (U+D800)"),
     "no version": (lambda w: w.pop("version"), "form.version", "version is null"),
+    "threshold over 1": (question(0, threshold=1.5), "form.less_than_equal", "questions[0].threshold"),
+    "threshold over the levels": (question(2, threshold=2.5), "form.threshold", "2.5 is over the highest level 2"),
+    "no steps": (lambda w: w.update(method={"steps": 0}), "form.greater_than_equal", "method.steps"),
     "no questions": (lambda w: w.update(questions=[]), "form.too_short", "questions: needs at least 1"),
     "65 questions": (
         lambda w: w.update(questions=[{**NOUL, "id": str(n)} for n in range(65)]),
@@ -168,17 +175,17 @@ def questions(draw: st.DrawFn) -> tuple[Question, ...]:
     made: list[Question] = []
     ids = draw(st.lists(words.filter(lambda word: "." not in word), min_size=1, max_size=5, unique=True))
     for qid in ids:
-        gold = draw(st.none() | texts)
+        gold, cut = draw(st.none() | texts), draw(st.none() | st.floats(0, 1))
         names = draw(st.lists(texts, min_size=2, max_size=10, unique=True))
         kind = draw(st.sampled_from(["noul", "choice", "score"]))
         if kind == "noul":
-            made.append(Noul(qid, draw(texts), draw(st.text(max_size=9)), draw(st.text(max_size=9)), gold))
+            made.append(Noul(qid, draw(texts), draw(st.text(max_size=9)), draw(st.text(max_size=9)), gold, cut))
         elif kind == "choice":
             made.append(
-                Choice(qid, draw(texts), tuple(Option(name, draw(st.text(max_size=9))) for name in names), gold)
+                Choice(qid, draw(texts), tuple(Option(name, draw(st.text(max_size=9))) for name in names), gold, cut)
             )
         else:
-            made.append(Score(qid, draw(texts), tuple(names), gold))
+            made.append(Score(qid, draw(texts), tuple(names), gold, cut))
     return tuple(made)
 
 
@@ -191,10 +198,12 @@ methods = st.builds(
     unsure_entropy=st.floats(0, 10),
     canvas_length=st.integers(16, 256),
     seed=st.integers(0, 2**63 - 1),
+    steps=st.integers(1, 48),
+    rotate=st.booleans(),
 )
 
 
-@given(made=st.builds(Form, texts, texts, questions(), st.none() | texts, methods))
+@given(made=st.builds(Form, texts, texts, questions(), st.none() | texts, methods, st.none() | texts))
 def test_what_is_dumped_is_read_back(made: Form) -> None:
     if any(question.id == "row_id" for question in made.questions):
         return
