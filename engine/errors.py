@@ -4,6 +4,7 @@
      ├── UserError        the world's fault: input, disk, network, engine. Shown, with what to do next.
      │    ├── InputError      a file, form, table or setting is wrong; nothing has run
      │    ├── EngineUnreachable   no engine answers (connection refused, died, timed out); worth a retry
+     │    │    └── EngineBusy       it says that it has too much to do; carries ``retry_after_s``
      │    └── EngineRefused   the engine answered with an error status; carries ``status`` (HTTP)
      └── BugError         ours: reported, never explained away
 
@@ -48,6 +49,20 @@ class InputError(UserError):
 
 class EngineUnreachable(UserError):
     """No engine answers at the address (refused, died in the middle, timed out)."""
+
+
+class EngineBusy(EngineUnreachable):
+    """The engine has too much to do now (429, 503, 529), told to a caller that asks less and waits.
+
+    Args:
+        retry_after_s: the seconds that the engine names, or None.
+    """
+
+    def __init__(
+        self, code: str, message: str, *, retry_after_s: float | None, remedy: str = "", **params: Any
+    ) -> None:
+        super().__init__(code, message, remedy=remedy, **params)
+        self.retry_after_s = retry_after_s
 
 
 class EngineRefused(UserError):

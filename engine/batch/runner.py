@@ -1,16 +1,16 @@
 """Running a form over the rows of a stored run.
 
-A fixed number of tasks takes rows in the table's order, renders and reads them, and hands the readings to one writer.
-Nothing is counted before it is on disk. When the engine is gone (or the disk is full) the run pauses with everything
-it holds; when only a row is bad, the row gets the status ``error`` and the run goes on.
+A fixed number of tasks takes rows in the table's order, renders and reads them as the throttle lets them, and hands
+the readings to one writer. Nothing is counted before it is on disk. When the engine is gone (or the disk is full) the
+run pauses with everything it holds; when only a row is bad, the row gets the status ``error`` and the run goes on.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,16 +18,19 @@ from engine.batch.control import RunControl
 from engine.batch.outbox import Outbox, RowAnswers, write_to
 from engine.batch.prepare import template_of
 from engine.batch.rate import RateMeter
-from engine.domain.reading import STATUSES, Reading, ReadStatus
+from engine.batch.round_tally import RoundTally
+from engine.batch.throttle import Throttle
+from engine.domain.reading import Reading, ReadStatus
 from engine.domain.run import Progress, RunState, Totals
-from engine.errors import BugError, EngineUnreachable, InputError, UserError
-from engine.store.runs import RunStore
+from engine.errors import BugError, EngineBusy, EngineUnreachable, InputError, UserError
+from engine.store.runs import PendingRow, RunStore
 
 log = logging.getLogger(__name__)
 
 MAX_CONCURRENCY = 1024
 PAGE = 256  # rows fetched ahead
 REPORT_S = 0.25
+BUSY_S = 300.0  # an engine that turned every row away for so long is as good as gone
 TIMEOUT_TRIES = 2  # a row that times out while others are read is at fault itself
 EMPTY_STATE = "the state is empty"
 
@@ -38,12 +41,16 @@ class RowReader(Protocol):
     """What asks the questions; ``engine.reads.reader.Reader`` is one."""
 
     async def read(self, state: str, *, row_key: str) -> tuple[Reading, ...]:
-        """One reading per question in the form's order.
+        """One reading per question of the reader, in the form's order.
 
         Raises:
+            EngineBusy: the engine has too much to do.
             EngineUnreachable: the engine is gone or did not answer in time.
         """
         ...
+
+
+ReaderOf = Callable[[tuple[str, ...]], Awaitable[RowReader]]  # by the ids of the questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +92,19 @@ async def run(
     reader: RowReader,
     *,
     concurrency: int = 32,
+    start: int | None = None,
+    reader_of: ReaderOf | None = None,
     control: RunControl | None = None,
     callbacks: Callbacks | None = None,
     wait_when_stuck: bool = True,
 ) -> RunResult:
-    """Read all unanswered rows of a run.
+    """Read everything that the run's current round has not read yet.
 
     Args:
-        concurrency: rows read at the same time.
+        reader: reads the questions of the round.
+        concurrency: rows read at the same time, at most; fewer when the engine is busy.
+        start: rows read at the same time in the beginning; None: ``concurrency``.
+        reader_of: makes a reader of some of the questions, for rounds that read single answers again.
         control: to pause, resume and cancel.
         wait_when_stuck: pause until resumed when the engine is gone or the disk is full; False: end as unfinished.
 
@@ -104,30 +116,58 @@ async def run(
     if not 1 <= concurrency <= MAX_CONCURRENCY:
         message = "concurrency is {value}; allowed are 1 to {limit}"
         raise InputError("run.concurrency", message, value=concurrency, limit=MAX_CONCURRENCY)
-    work = _Run(store, reader, control or RunControl(), callbacks or Callbacks(), wait_when_stuck)
+    readers = _Readers(store, reader, reader_of)
+    throttle = Throttle(min(start or concurrency, concurrency), concurrency)
+    work = _Run(store, readers, throttle, control or RunControl(), callbacks or Callbacks(), wait_when_stuck)
     return await work.execute(concurrency)
+
+
+class _Readers:
+    """The reader for the questions that a row still needs."""
+
+    def __init__(self, store: RunStore, reader: RowReader, make: ReaderOf | None) -> None:
+        self._ids = store.spec.questions
+        self._known: dict[tuple[int, ...], RowReader] = {store.round.questions: reader}
+        self._make = make
+        self._making = asyncio.Lock()
+
+    async def of(self, places: tuple[int, ...]) -> RowReader:
+        """Raises as ``Reader.open`` does."""
+        found = self._known.get(places)
+        if found is not None:
+            return found
+        async with self._making:
+            if places not in self._known:
+                if self._make is None:
+                    raise BugError("run.no_reader", "nothing reads the questions {places} alone", places=places)
+                self._known[places] = await self._make(tuple(self._ids[place] for place in places))
+        return self._known[places]
 
 
 class _Run:
     """The state of one call of ``run``."""
 
     def __init__(
-        self, store: RunStore, reader: RowReader, control: RunControl, callbacks: Callbacks, wait_when_stuck: bool
+        self,
+        store: RunStore,
+        readers: _Readers,
+        throttle: Throttle,
+        control: RunControl,
+        callbacks: Callbacks,
+        wait_when_stuck: bool,
     ) -> None:
-        self.store, self.reader, self.control, self.callbacks = store, reader, control, callbacks
-        self.wait_when_stuck = wait_when_stuck
+        self.store, self.readers, self.throttle, self.control = store, readers, throttle, control
+        self.callbacks, self.wait_when_stuck = callbacks, wait_when_stuck
         self.template = template_of(store)
         self.columns = store.spec.columns
         self.outbox = Outbox(self._write, self._report)
         self.meter = RateMeter()
-        self.total = store.rows * len(store.spec.questions)
-        self.counts: Counter[str] = Counter()
-        for totals in store.totals().values():
-            self.counts.update({status: getattr(totals, status) for status in STATUSES})
+        self.tally = RoundTally(store)
         self.rows_read = 0
         self.stuck: UserError | None = None
+        self._answered_at = 0.0
         self._stop = asyncio.Event()  # cancelled, or stuck with nobody to wait for
-        self._feed: deque[tuple[int, tuple[str, ...]]] = deque()
+        self._feed: deque[PendingRow] = deque()
         self._after = 0
         self._feeding = asyncio.Lock()
         self._reported = 0.0
@@ -135,7 +175,8 @@ class _Run:
     async def execute(self, concurrency: int) -> RunResult:
         """Work until all rows are answered, the run is cancelled, or it is stuck."""
         await asyncio.to_thread(self.store.set_state, "running")
-        self.meter.restart(_now(), self.counts.total())
+        self._answered_at = _now()
+        self.meter.restart(_now(), self.tally.done)
         try:
             async with asyncio.TaskGroup() as group:
                 writing = group.create_task(self.outbox.run())
@@ -166,8 +207,7 @@ class _Run:
             item = await self._next()
             if item is None:
                 return
-            row, cells = item
-            await self.outbox.put(row, await self._answer(row, cells))
+            await self.outbox.put(item.row, await self._answer(item))
 
     async def _gate(self) -> None:
         """Wait while the run is paused; for good when it ends, which cancels the waiting task."""
@@ -175,48 +215,62 @@ class _Run:
         if self.control.cancelled or self._stop.is_set():
             await asyncio.Event().wait()
 
-    async def _next(self) -> tuple[int, tuple[str, ...]] | None:
+    async def _next(self) -> PendingRow | None:
         async with self._feeding:
             if not self._feed:
                 self._feed.extend(await asyncio.to_thread(self.store.pending, self._after, PAGE))
                 if not self._feed:
                     return None
-                self._after = self._feed[-1][0]
+                self._after = self._feed[-1].row
             return self._feed.popleft()
 
-    async def _answer(self, row: int, cells: Sequence[str]) -> Sequence[Reading]:
+    async def _answer(self, item: PendingRow) -> Sequence[Reading]:
         try:
-            state = self.template.render(dict(zip(self.columns, cells, strict=True)))
+            state = self.template.render(dict(zip(self.columns, item.cells, strict=True)))
         except UserError as error:
-            return self._all("error", str(error))
+            return self._all(item, "error", str(error))
         if not state.strip():
-            return self._all("skipped", EMPTY_STATE)
-        return await self._read(row, state)
+            return self._all(item, "skipped", EMPTY_STATE)
+        return await self._read(item, state)
 
-    async def _read(self, row: int, state: str) -> Sequence[Reading]:
+    async def _read(self, item: PendingRow, state: str) -> Sequence[Reading]:
         """Ask until there is an answer; a row is only given up when others get theirs."""
         timeouts, read_before = 0, self.rows_read
         while True:
             await self._gate()
             epoch = self.control.epoch
+            mark = await self.throttle.enter()
+            began = _now()
             try:
-                readings = await self.reader.read(state, row_key=str(row))
+                reader = await self.readers.of(item.questions)
+                readings = await reader.read(state, row_key=str(item.row))
+            except EngineBusy as error:
+                self.throttle.back_off(mark, error.retry_after_s)
+                if began - self._answered_at > BUSY_S + (error.retry_after_s or 0.0) and self.control.epoch == epoch:
+                    self._stick(error)
             except EngineUnreachable as error:
-                timeouts += error.code == "engine.timeout"
+                timed_out = error.code == "engine.timeout"
+                if timed_out:
+                    self.throttle.back_off(mark, hold=False)
+                timeouts += timed_out
                 if timeouts >= TIMEOUT_TRIES and self.rows_read > read_before:
-                    return self._all("error", str(error))
-                once = error.code == "engine.timeout" and timeouts < TIMEOUT_TRIES
+                    return self._all(item, "error", str(error))
+                once = timed_out and timeouts < TIMEOUT_TRIES
                 if not once and self.control.epoch == epoch:
                     self._stick(error)
             except UserError as error:
-                return self._all("error", str(error))
+                return self._all(item, "error", str(error))
             else:
                 self.rows_read += 1
+                self._answered_at = _now()
+                self.throttle.answered(self._answered_at - began)
                 return readings
+            finally:
+                self.throttle.leave()
 
-    def _all(self, status: ReadStatus, why: str) -> tuple[Reading, ...]:
-        method = self.store.spec.method.name
-        return tuple(Reading(question, status, method=method, error=why) for question in self.store.spec.questions)
+    def _all(self, item: PendingRow, status: ReadStatus, why: str) -> tuple[Reading, ...]:
+        method, ids = self.store.round.method.name, self.store.spec.questions
+        return tuple(Reading(ids[place], status, method=method, error=why) for place in item.questions)
 
     async def _write(self, batch: Sequence[RowAnswers]) -> None:
         """Store a batch; on a full disk hold it until the run is resumed. What is dropped is read again later."""
@@ -233,7 +287,7 @@ class _Run:
                 if self.control.cancelled:
                     return
             else:
-                self.counts.update(reading.status for _, readings in batch for reading in readings)
+                self.tally.add(reading for _, readings in batch for reading in readings)
                 return
 
     def _stick(self, error: UserError) -> None:
@@ -260,7 +314,8 @@ class _Run:
             await self.control.wait_running()
             if self.control.cancelled:
                 return
-            self.meter.restart(_now(), self.counts.total())
+            self._answered_at = _now()
+            self.meter.restart(_now(), self.tally.done)
             await self._note("running")
             self.callbacks.resumed()
 
@@ -277,25 +332,24 @@ class _Run:
         if not last and (self.control.paused or now - self._reported < REPORT_S):
             return
         self._reported = now
-        done = self.counts.total()
+        done, total = self.tally.done, self.tally.total
         rate = self.meter.rate(now, done)
-        eta = (self.total - done) / rate if rate > 0 else None
-        totals = Totals(**{status: self.counts[status] for status in STATUSES})
-        self.callbacks.progress(Progress(done, self.total, rate, eta, totals))
+        eta = (total - done) / rate if rate > 0 else None
+        self.callbacks.progress(Progress(done, total, rate, eta, self.tally.totals()))
 
     async def _finish(self) -> RunResult:
         """Count once more, in the file, and note the end."""
         totals = await asyncio.to_thread(self.store.totals)
-        done = sum(each.answers for each in totals.values())
-        complete = done == self.total
+        await asyncio.to_thread(self.tally.restart)
+        done, total = self.tally.done, self.tally.total
+        complete = done == total
         if not complete and not self._stop.is_set():
             message = "run {run}: {done} answers of {total} are stored though every row was taken"
-            raise BugError("run.incomplete", message, run=self.store.id, done=done, total=self.total)
-        self.counts = Counter({status: sum(getattr(each, status) for each in totals.values()) for status in STATUSES})
+            raise BugError("run.incomplete", message, run=self.store.id, done=done, total=total)
         state: RunState = "finished" if complete else "unfinished"
         await self._note(state, "" if complete else str(self.stuck or "cancelled"))
         self._report(last=True)
-        return RunResult(state, done, self.total, totals, self.control.cancelled and not complete, self.stuck)
+        return RunResult(state, done, total, totals, self.control.cancelled and not complete, self.stuck)
 
 
 def _now() -> float:

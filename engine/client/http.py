@@ -67,6 +67,10 @@ class EngineClient:
         """The engine's address, without any credentials."""
         return self._transport.address
 
+    def leave_busy_to_caller(self) -> None:
+        """From now on a busy engine (429, 503, 529) is an ``EngineBusy`` at once, instead of three tries."""
+        self._transport.patient = False
+
     async def __aenter__(self) -> EngineClient:
         return self
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import time
 from collections.abc import AsyncIterator, Iterator
+from email.utils import parsedate_to_datetime
 
 import aiohttp
 import stamina
@@ -11,13 +14,15 @@ from pydantic import ValidationError
 from yarl import URL
 
 from engine.client.wire import ErrorBody, ErrorInfo
-from engine.errors import EngineRefused, EngineUnreachable, InputError
+from engine.errors import EngineBusy, EngineRefused, EngineUnreachable, InputError
 
 CONNECT_S = 10.0
 CHAT_SILENCE_S = 300.0  # a first canvas waits for prefill and for the canvases of others; a dead engine resets at once
 KEEPALIVE_S = 4.0  # below uvicorn's 5 s, so that we never post into a connection that the server is about to close
 RETRY_STATUSES = frozenset({502, 503, 504, 529})  # a proxy, or an engine with a full queue: the same read works later
+BUSY_STATUSES = frozenset({429, 503, 529})  # too many requests at once
 RETRIES = 3
+MAX_RETRY_AFTER_S = 3600.0
 DETAIL_CHARS = 400
 
 _REMEDIES = {
@@ -36,6 +41,10 @@ class Transport:
         api_key: sent as bearer token; never part of a message.
         timeout_s: for one whole request other than a chat stream.
 
+    Attributes:
+        patient: repeats what a busy engine turns away. False: that is an ``EngineBusy`` at once, for a caller that
+            asks for less then.
+
     Raises:
         InputError: the address or the key cannot be used.
     """
@@ -45,6 +54,7 @@ class Transport:
         self.address = base_url if self._socket_path else str(self._base.with_user(None))
         self._key = _checked_key(api_key)
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_S)
+        self.patient = True
         self._session: aiohttp.ClientSession | None = None
         self._urls: dict[str, URL] = {}
 
@@ -68,6 +78,7 @@ class Transport:
         Raises:
             EngineUnreachable: refused, reset, or silent for ``timeout_s``.
             EngineRefused: any status but 2xx.
+            EngineBusy: 429, 503 or 529, when not ``patient``.
         """
         return await self._repeated("POST", path, body)
 
@@ -94,6 +105,8 @@ class Transport:
         try:
             return await self._once(method, path, body, self._timeout)
         except (EngineUnreachable, EngineRefused) as exc:
+            if not self.patient and isinstance(exc, EngineRefused) and exc.status in BUSY_STATUSES:
+                raise _busy(exc) from exc
             if not _worth_another(exc):
                 raise
         async for attempt in stamina.retry_context(
@@ -110,7 +123,7 @@ class Transport:
             ) as response:
                 data = await response.read()
                 if response.status >= 300:
-                    raise self._refusal(path, response.status, data)
+                    raise self._refusal(path, response.status, data, response.headers.get("Retry-After"))
                 return data
 
     def _opened(self) -> aiohttp.ClientSession:
@@ -157,7 +170,7 @@ class Transport:
                 kind=type(exc).__name__,
             ) from None
 
-    def _refusal(self, path: str, status: int, body: bytes) -> EngineRefused:
+    def _refusal(self, path: str, status: int, body: bytes, retry_after: str | None = None) -> EngineRefused:
         detail = _detail(body)
         if self._key:
             detail = detail.replace(self._key, "***")
@@ -169,6 +182,7 @@ class Transport:
             address=self.address,
             path=path,
             detail=detail or "no reason given",
+            retry_after=retry_after,
         )
 
 
@@ -177,6 +191,24 @@ def _worth_another(exc: Exception) -> bool:
     if isinstance(exc, EngineUnreachable):
         return exc.code == "engine.unreachable"
     return isinstance(exc, EngineRefused) and exc.status in RETRY_STATUSES
+
+
+def _busy(refusal: EngineRefused) -> EngineBusy:
+    return EngineBusy("engine.busy", str(refusal), retry_after_s=_seconds(refusal.params["retry_after"]))
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """Retry-After as seconds (RFC 9110, 10.2.3: a number, or a date); None when it says nothing usable."""
+    if retry_after is None:
+        return None
+    try:
+        wait = float(retry_after)
+    except ValueError:
+        try:
+            wait = parsedate_to_datetime(retry_after).timestamp() - time.time()
+        except ValueError:
+            return None
+    return min(max(wait, 0.0), MAX_RETRY_AFTER_S) if math.isfinite(wait) else None
 
 
 def _detail(body: bytes) -> str:

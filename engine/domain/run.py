@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from engine.domain.reading import Method
+
 RunState = Literal["running", "paused", "unfinished", "finished"]
+RoundKind = Literal["run", "retry", "reread", "questions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class RunInfo:
         done: answers stored so far.
         form_sha256, table_sha256: of the files' bytes; together they find the run to resume.
         created: ISO 8601, UTC.
+        round, round_kind: the round that it is in, or that ended last.
     """
 
     id: str
@@ -66,6 +70,8 @@ class RunInfo:
     engine: str
     method: str
     totals: Mapping[str, Totals] = field(default_factory=dict)
+    round: int = 1
+    round_kind: RoundKind = "run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +84,44 @@ class LeftOut:
 
     cells: tuple[str, ...]
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One pass over a run.
+
+    Attributes:
+        number: 1 is the run itself.
+        kind: ``run`` (all rows), ``retry`` (what failed), ``reread`` (what was unreadable), ``questions`` (new ones).
+        method: how this round reads.
+        engine: in words.
+        questions: places in the form that it reads.
+        answers: how many answers it set out to make.
+        started, ended: ISO 8601, UTC; ``ended`` is empty while it is not finished.
+    """
+
+    number: int
+    kind: RoundKind
+    method: Method
+    engine: str
+    questions: tuple[int, ...]
+    answers: int
+    started: str
+    ended: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a reviewer says about one answer, kept beside the model's.
+
+    Attributes:
+        question: place in the form.
+        value: ``yes`` or ``no``, the name of an option, the number of a level; None: it cannot be told.
+        at: ISO 8601, UTC.
+    """
+
+    row: int
+    question: int
+    value: str | None
+    author: str
+    at: str

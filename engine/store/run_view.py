@@ -6,13 +6,13 @@ import json
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from engine.domain.reading import STATUSES, Method, Reading, ReadStatus
-from engine.domain.run import RunInfo, RunState, Totals
+from engine.domain.run import Round, RunInfo, RunState, Totals
 from engine.store.db import connect_readonly, translated
 from engine.store.lease import Lease
 from engine.store.run_schema import RUN_SCHEMA
@@ -31,6 +31,8 @@ class RunSpec:
         table_format: how the table was read (encoding, delimiter, ...), JSON values only.
         columns: of the table, in order.
         engine: the engine in words, for the reader of the results.
+        selection: which rows are read (a filter, a sample); empty: all. JSON values only.
+        facts: about the engine and the program, for the manifest. JSON values only.
     """
 
     name: str
@@ -45,11 +47,13 @@ class RunSpec:
     table_format: Mapping[str, Any]
     columns: tuple[str, ...]
     engine: str
+    selection: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     def as_values(self) -> dict[str, Any]:
         """The fields as the columns of table ``run``."""
         values = asdict(self)
-        for key in ("form", "method", "table_format"):
+        for key in ("form", "method", "table_format", "selection", "facts"):
             values[key] = json.dumps(values[key], ensure_ascii=False)
         for key in ("questions", "columns"):
             values[key] = json.dumps(list(values[key]), ensure_ascii=False)
@@ -71,7 +75,17 @@ class RunSpec:
             table_format=json.loads(row["table_format"]),
             columns=tuple(json.loads(row["columns"])),
             engine=row["engine"],
+            selection=json.loads(row["selection"]),
+            facts=json.loads(row["facts"]),
         )
+
+
+class PendingRow(NamedTuple):
+    """A row with questions that the round has not read yet (places in the form)."""
+
+    row: int
+    cells: tuple[str, ...]
+    questions: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +139,7 @@ class RunView:
     def info(self) -> RunInfo:
         """The run as lists show it. A run whose worker is gone is unfinished, whatever its last word was."""
         row = self._run_row()
-        spec, totals = self.spec, self.totals()
+        spec, totals, current = self.spec, self.totals(), self.rounds()[-1]
         return RunInfo(
             id=self.id,
             name=spec.name,
@@ -133,13 +147,15 @@ class RunView:
             created=self.created,
             rows=self.rows,
             question_ids=spec.questions,
-            done=sum(each.answers for each in totals.values()),
+            done=self.answered(),
             table_path=spec.table_path,
             form_sha256=spec.form_sha256,
             table_sha256=spec.table_sha256,
             engine=spec.engine,
             method=spec.method.name,
             totals=totals,
+            round=current.number,
+            round_kind=current.kind,
         )
 
     def reason(self) -> str:
@@ -153,16 +169,44 @@ class RunView:
             counts[self.spec.questions[question]][status] = answers
         return {question: Totals(**by_status) for question, by_status in counts.items()}
 
+    def answered(self) -> int:
+        """How many answers are there and are not to be read again."""
+        query = "SELECT (SELECT sum(answers) FROM tally) - (SELECT count(*) FROM answer WHERE due > 0)"
+        return int(self._read(lambda c: c.execute(query).fetchone()[0]))
+
     def done_rows(self) -> int:
-        """How many rows are answered. The readings of a row are stored together, so a row is done or not."""
+        """How many rows have been read or left out. A round's readings of a row are stored together."""
         return int(self._read(lambda c: c.execute("SELECT count(*) FROM answer WHERE question = 0").fetchone()[0]))
 
-    def pending(self, after_row: int, limit: int) -> list[tuple[int, tuple[str, ...]]]:
-        """The next unanswered rows behind ``after_row``, as (row, cells)."""
-        query = """SELECT row, cells FROM input WHERE row > ? AND NOT EXISTS
-                   (SELECT 1 FROM answer WHERE answer.row = input.row) ORDER BY row LIMIT ?"""
-        found = self._read(lambda c: c.execute(query, (after_row, limit)).fetchall())
-        return [(row, tuple(json.loads(cells))) for row, cells in found]
+    def rounds(self) -> list[Round]:
+        """The passes over the run in order; the last one is current."""
+        query = "SELECT * FROM round ORDER BY number"
+        return [_round(row) for row in self._read(lambda c: c.execute(query).fetchall())]
+
+    def pending(self, after_row: int, limit: int) -> list[PendingRow]:
+        """The next rows behind ``after_row`` that the current round has to read."""
+        current = self.rounds()[-1]
+        if current.kind in ("run", "questions"):
+            query = """SELECT row, cells FROM input WHERE row > :after AND NOT EXISTS
+                (SELECT 1 FROM answer WHERE answer.row = input.row AND question = :first) ORDER BY row LIMIT :limit"""
+            values = {"after": after_row, "first": current.questions[0], "limit": limit}
+            found = self._read(lambda c: c.execute(query, values).fetchall())
+            return [PendingRow(row, tuple(json.loads(cells)), current.questions) for row, cells in found]
+        # ``due > 0`` is said so that the partial index is used.
+        query = """SELECT answer.row, cells, json_group_array(question) FROM answer JOIN input USING (row)
+            WHERE due = :round AND due > 0 AND answer.row > :after
+            GROUP BY answer.row ORDER BY answer.row LIMIT :limit"""
+        values = {"after": after_row, "round": current.number, "limit": limit}
+        found = self._read(lambda c: c.execute(query, values).fetchall())
+        return [PendingRow(row, tuple(json.loads(cells)), tuple(sorted(json.loads(due)))) for row, cells, due in found]
+
+    def earlier(self, first_row: int, last_row: int) -> dict[tuple[int, int], list[Reading]]:
+        """Answers that later rounds replaced, and later attempts that failed, by (row, question), in order."""
+        query = "SELECT * FROM earlier WHERE row BETWEEN ? AND ? ORDER BY row, question, round"
+        found: dict[tuple[int, int], list[Reading]] = {}
+        for each in self._read(lambda c: c.execute(query, (first_row, last_row)).fetchall()):
+            found.setdefault((each["row"], each["question"]), []).append(self._reading_of(each))
+        return found
 
     def page(self, after_row: int = 0, limit: int = 200, status: ReadStatus | None = None) -> list[StoredRow]:
         """Rows behind ``after_row`` in the table's order.
@@ -226,6 +270,7 @@ class RunView:
             agreement=row["agreement"],
             method=row["method"],
             error=row["error"],
+            round=row["round"],
         )
 
     def _run_row(self) -> sqlite3.Row:
@@ -235,6 +280,19 @@ class RunView:
     def _read[T](self, query: Callable[[sqlite3.Connection], T]) -> T:
         with self._reading, translated(self.path):
             return query(self._reader)
+
+
+def _round(row: sqlite3.Row) -> Round:
+    return Round(
+        number=row["number"],
+        kind=row["kind"],
+        method=Method(**json.loads(row["method"])),
+        engine=row["engine"],
+        questions=tuple(json.loads(row["questions"])),
+        answers=row["answers"],
+        started=row["started"],
+        ended=row["ended"],
+    )
 
 
 def lease_of(row: sqlite3.Row) -> Lease | None:

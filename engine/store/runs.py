@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import secrets
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
-from itertools import batched
 from pathlib import Path
+from typing import Any
 
 import psutil
 
-from engine.domain.reading import STATUSES, Reading
-from engine.domain.run import RunInfo, RunState
-from engine.errors import BugError, EngineError, InputError, UserError
+from engine.domain.reading import Method, Reading
+from engine.domain.run import LeftOut, Round, RoundKind, RunInfo, RunState
+from engine.errors import EngineError, InputError, UserError
 from engine.store.db import Database, translated
 from engine.store.lease import Lease
-from engine.store.migrations import migrate
+from engine.store.run_answers import store_answers
+from engine.store.run_import import import_run
+from engine.store.run_rounds import begin_questions, begin_round, end_round
 from engine.store.run_schema import RUN_SCHEMA
-from engine.store.run_view import RunSpec, RunView, StoredRow, lease_of
+from engine.store.run_view import PendingRow, RunSpec, RunView, StoredRow, lease_of
 
-__all__ = ["RunSpec", "RunStore", "RunView", "StoredRow", "find_unfinished", "list_runs", "run_path"]
+__all__ = [
+    "PendingRow",
+    "RunSpec",
+    "RunStore",
+    "RunView",
+    "StoredRow",
+    "find_unfinished",
+    "list_runs",
+    "run_path",
+]
 
 SUFFIX = ".sqlite"
 _PART = re.compile(r"\.(\d+)\.part$")  # <run id>.<pid of the importer>.part
-_IMPORT_BATCH = 2000  # rows per executemany
-
-_INSERT_ANSWER = f"INSERT INTO answer VALUES ({', '.join('?' * 14)})"
 
 
 class RunStore(RunView):
@@ -50,19 +56,20 @@ class RunStore(RunView):
             super().__init__(path)
             self._lease = Lease.mine()
             self._database.write(self._take_lease)
+            self.round: Round = self.rounds()[-1]
         except BaseException:
             self._database.close()
             raise
 
     @classmethod
-    def create(cls, directory: Path, spec: RunSpec, rows: Iterable[Sequence[str]]) -> RunStore:
+    def create(cls, directory: Path, spec: RunSpec, rows: Iterable[Sequence[str] | LeftOut]) -> RunStore:
         """Make a run with all its input rows, and open it.
 
         The file appears under its name only when it is complete; a process killed in between leaves nothing behind
         but a part that the next ``create`` removes.
 
         Args:
-            rows: cells in the order of ``spec.columns``; taken one by one.
+            rows: cells in the order of ``spec.columns``, taken one by one; those left out are answered at once.
 
         Raises:
             InputError: the table has no rows.
@@ -75,7 +82,7 @@ class RunStore(RunView):
         part = directory / f"{run_id}.{os.getpid()}.part"
         try:
             with translated(part):
-                _import(part, run_id, created, spec, rows)
+                import_run(part, run_id, created, spec, rows)
             part.rename(path)
         finally:
             part.unlink(missing_ok=True)
@@ -97,7 +104,7 @@ class RunStore(RunView):
         """Queue the readings of some rows for one transaction; the future ends when they are on disk.
 
         Args:
-            batch: (row, one reading per question in the form's order).
+            batch: (row, one reading per question that the round reads, in the form's order).
         """
         return self._database.submit(lambda connection: self._insert(connection, batch))
 
@@ -111,27 +118,55 @@ class RunStore(RunView):
         def update(connection: sqlite3.Connection) -> None:
             self._check_lease(connection)
             connection.execute("UPDATE run SET state = ?, reason = ?", (state, reason))
+            if state == "finished":
+                end_round(connection)
 
         self._database.write(update)
 
+    def begin_round(self, kind: RoundKind, method: Method, engine: str) -> Round:
+        """Set out to read some of a finished run again; the answers stay until better ones are there.
+
+        Args:
+            kind: ``retry`` takes the answers with status error, ``reread`` the unreadable ones.
+
+        Raises:
+            InputError: the run is not finished, or there is nothing of that kind.
+        """
+
+        def begin(connection: sqlite3.Connection) -> None:
+            self._check_lease(connection)
+            begin_round(connection, kind, method, engine)
+
+        return self._next_round(begin)
+
+    def add_questions(
+        self, form: Mapping[str, Any], form_sha256: str, questions: Sequence[str], method: Method, engine: str
+    ) -> Round:
+        """Set out to read more questions over the rows of a finished run.
+
+        Args:
+            form: the whole form as JSON, the old questions first and unchanged.
+            questions: its ids.
+
+        Raises:
+            InputError: the run is not finished, or no question is new.
+        """
+
+        def begin(connection: sqlite3.Connection) -> None:
+            self._check_lease(connection)
+            begin_questions(connection, form, form_sha256, tuple(questions), method, engine)
+
+        return self._next_round(begin)
+
+    def _next_round(self, begin: Callable[[sqlite3.Connection], None]) -> Round:
+        self._database.write(begin)
+        self.spec = RunSpec.from_values(self._run_row())
+        self.round = self.rounds()[-1]
+        return self.round
+
     def _insert(self, connection: sqlite3.Connection, batch: Sequence[tuple[int, Sequence[Reading]]]) -> None:
         self._check_lease(connection)
-        answers = []
-        tally: Counter[tuple[int, str]] = Counter()
-        for row, readings in batch:
-            if tuple(reading.question_id for reading in readings) != self.spec.questions:
-                raise BugError("run.readings", "row {row}: the readings do not match the questions", row=row)
-            for question, reading in enumerate(readings):
-                answers.append(_answer_values(row, question, reading))
-                tally[question, reading.status] += 1
-        try:
-            connection.executemany(_INSERT_ANSWER, answers)
-        except sqlite3.IntegrityError as error:
-            raise BugError("run.doubled", "an answer was to be stored twice: {detail}", detail=str(error)) from error
-        connection.executemany(
-            "UPDATE tally SET answers = answers + ? WHERE question = ? AND status = ?",
-            [(count, question, status) for (question, status), count in tally.items()],
-        )
+        store_answers(connection, self.spec, self.round, batch)
 
     def _take_lease(self, connection: sqlite3.Connection) -> None:
         holder = lease_of(_run_row(connection))
@@ -196,64 +231,6 @@ def find_unfinished(directory: Path, form_sha256: str, table_sha256: str) -> Run
         if same and info.state == "unfinished":
             return info
     return None
-
-
-def _import(part: Path, run_id: str, created: datetime, spec: RunSpec, rows: Iterable[Sequence[str]]) -> None:
-    """Write a complete run into ``part``.
-
-    One transaction without a journal: a part that breaks off is thrown away, never repaired. The file is synced at
-    the end, before it gets its name.
-    """
-    connection = sqlite3.connect(part, isolation_level=None)
-    try:
-        connection.execute("PRAGMA journal_mode = MEMORY")
-        connection.execute("PRAGMA synchronous = FULL")
-        migrate(connection, RUN_SCHEMA, part)
-        connection.execute("BEGIN IMMEDIATE")
-        count = 0
-        for chunk in batched(rows, _IMPORT_BATCH):
-            values = [(count + place, json.dumps(cells, ensure_ascii=False)) for place, cells in enumerate(chunk, 1)]
-            connection.executemany("INSERT INTO input VALUES (?, ?)", values)
-            count += len(chunk)
-        if not count:
-            raise InputError("table.empty", "{path} has no rows below its header", path=spec.table_path)
-        values_of_run = {
-            **spec.as_values(),
-            "one": 1,
-            "id": run_id,
-            "created": created.isoformat(timespec="seconds"),
-            "state": "unfinished",
-            "rows": count,
-        }
-        names = ", ".join(values_of_run)
-        marks = ", ".join(f":{name}" for name in values_of_run)
-        connection.execute(f"INSERT INTO run ({names}) VALUES ({marks})", values_of_run)
-        connection.executemany(
-            "INSERT INTO tally VALUES (?, ?, 0)",
-            [(question, status) for question in range(len(spec.questions)) for status in STATUSES],
-        )
-        connection.execute("COMMIT")
-    finally:
-        connection.close()
-
-
-def _answer_values(row: int, question: int, reading: Reading) -> tuple[object, ...]:
-    return (
-        row,
-        question,
-        reading.status,
-        reading.value,
-        json.dumps(reading.shares),
-        reading.label_mass,
-        reading.argmax_is_label,
-        reading.entropy,
-        reading.mean_mass,
-        reading.draws,
-        reading.stderr,
-        reading.agreement,
-        reading.method,
-        reading.error,
-    )
 
 
 def _run_row(connection: sqlite3.Connection) -> sqlite3.Row:

@@ -97,6 +97,23 @@ def run_step_1(tmp_path: Path) -> None:
         assert {"run", "input", "answer", "tally"} <= tables
 
 
+def run_step_2(tmp_path: Path) -> None:
+    """The old file's answers, its round and the largest shares are there; a copy of it is kept."""
+    path = tmp_path / "run.sqlite"
+    shutil.copy(FIXTURES / "run-v1.sqlite", path)
+    with RunView(path) as view:
+        (only,) = view.rounds()
+        assert (only.number, only.kind, only.questions, only.answers, only.ended) == (1, "run", (0, 1), 8, "")
+        assert only.method == view.spec.method
+        assert (view.spec.selection, view.spec.facts) == ({}, {})
+        assert view.answered() == 4
+    with closing(connect_readonly(path, RUN_SCHEMA)) as connection:
+        found = connection.execute("SELECT row, question, status, top FROM answer ORDER BY row, question").fetchall()
+        assert found[0] == (1, 0, "ok", 0.75)
+        assert [top for _, _, status, top in found if status != "ok"] == [None] * 3
+    assert backup_path(path, 1).is_file()
+
+
 @pytest.mark.parametrize("step", RUN_SCHEMA.steps, ids=lambda step: step.note)
 def test_every_step_of_a_run_has_a_test_and_a_file(step: object, tmp_path: Path) -> None:
     version = step.version  # type: ignore[attr-defined]
@@ -122,4 +139,4 @@ def test_a_real_file_of_every_version_opens_and_goes_on(version: int, tmp_path: 
     assert second.readings == fourth.readings == ()
     assert third.readings[1].error == "the state is empty"
     with RunStore.open(path) as store:
-        assert [row for row, _ in store.pending(0, 10)] == [2, 4]
+        assert [row for row, _, _ in store.pending(0, 10)] == [2, 4]

@@ -84,8 +84,8 @@ def test_totals_add_up_and_are_counted_per_question(store: RunStore) -> None:
     assert store.totals() == {"q": Totals(ok=2, error=1, skipped=1), "r": Totals(unreadable=2, error=1, skipped=1)}
     assert store.info().done == 8
     assert store.done_rows() == 4
-    assert [row for row, _ in store.pending(0, 100)] == [5, 6, 7, 8, 9, 10]
-    assert store.pending(8, 1) == [(9, ("9", 'text 9, "ü"\n'))]
+    assert [row for row, _, _ in store.pending(0, 100)] == [5, 6, 7, 8, 9, 10]
+    assert store.pending(8, 1) == [(9, ("9", 'text 9, "ü"\n'), (0, 1))]
 
 
 def test_pages_follow_the_key_and_may_be_filtered_by_status(store: RunStore) -> None:
