@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from random import Random
+from typing import Any
 
 from engine.client.http import EngineClient
 from engine.domain.question import Choice, Question, Score
@@ -22,6 +23,7 @@ from engine.reads.together import together
 
 SAMPLE_ROWS = 24
 ROWS_AT_ONCE = 4
+LIMIT_SHIFT, LIMIT_FLIPS, GOOD_RANKING = 0.05, 0.05, 0.9  # from which the advice changes; ours, not measured
 Pair = tuple[Reading, Reading]  # the same question about the same row: alone, joint
 
 
@@ -88,6 +90,37 @@ class Interference:
             parts.append(f"two choices gave the same letter {abs(self.letter_copying):.0%} {more} of the time")
         return "; ".join(parts) + "."
 
+    @property
+    def advice(self) -> str:
+        """What follows from the finding, in one sentence."""
+        if self.shift is None:
+            return "Read the questions alone."
+        bad = self.shift > LIMIT_SHIFT or self.flips > LIMIT_FLIPS * self.compared
+        if not bad:
+            return "Joint reading changes little on these rows."
+        if self.rank_correlation is not None and self.rank_correlation >= GOOD_RANKING:
+            return "The order of the rows survives, the numbers do not: rank by joint answers, set no threshold."
+        return "Joint answers are others than single ones: read the questions alone."
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values, kept with a run; ``from_json`` gives the same back."""
+        return {"version": 1, **asdict(self), "sentence": self.sentence, "advice": self.advice}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Interference:
+        """The inverse of ``to_json``.
+
+        Raises:
+            ValueError: of another version, or incomplete.
+        """
+        if values.get("version") != 1:
+            raise ValueError(f"an interference report of version {values.get('version')!r}")
+        fields = {name: values[name] for name in cls.__dataclass_fields__ if name in values}
+        try:
+            return cls(**{**fields, "questions": tuple(QuestionShift(**each) for each in values["questions"])})
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"an incomplete interference report: {error}") from error
+
 
 async def measure_interference(
     client: EngineClient,
@@ -96,12 +129,14 @@ async def measure_interference(
     rows: Sequence[tuple[str, str]],
     *,
     sample: int = SAMPLE_ROWS,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Interference:
     """Reads a sample of rows alone and jointly.
 
     Args:
         method: its wire, draws and limits are used both ways.
         rows: (row key, state) pairs to sample from; the sample is a function of the method's seed.
+        progress: told how many of the sample's rows are read, of how many.
 
     Raises:
         InputError: fewer than two questions or no rows.
@@ -120,6 +155,8 @@ async def measure_interference(
     for start in range(0, len(chosen), ROWS_AT_ONCE):
         batch = chosen[start : start + ROWS_AT_ONCE]
         pairs += await together([_both_ways(alone, joint, key, state) for key, state in batch])
+        if progress is not None:
+            progress(len(pairs), len(chosen))
     return compare(questions, pairs)
 
 

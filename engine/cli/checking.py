@@ -1,0 +1,117 @@
+"""What the checks before a run share: their options, an engine, a sample of rows, and a bar while they read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+from tqdm import tqdm
+
+from engine.batch.form import load_form
+from engine.batch.row_sample import SampledRow, sample_rows
+from engine.batch.tables import Table, open_table, sniff
+from engine.cli.engines import EMBEDDED, HELP, OpenEngine, check_choice, open_engine
+from engine.domain.form import Form
+from engine.supervise.lifecycle import KEY_VARIABLE
+
+Progress = Callable[[int, int], None]
+_PATH = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What the command line of a check says. ``None`` for draws and wire: as the form says."""
+
+    form: Path
+    table: Path
+    engine: str
+    api_key: str | None
+    encoding: str | None
+    delimiter: str | None
+    no_header: bool
+    draws: str | None
+    wire: Literal["canvas", "native"] | None
+
+    def load(self) -> Form:
+        """The form, with what the command line says about its method.
+
+        Raises:
+            InputError: the form is faulty.
+        """
+        form = load_form(self.form)
+        draws: Literal["auto"] | int | None = None
+        if self.draws is not None:
+            draws = "auto" if self.draws == "auto" else int(self.draws)
+        method = form.method
+        return replace(form, method=replace(method, draws=draws or method.draws, wire=self.wire or method.wire))
+
+    def open_table(self) -> Table:
+        """The table.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        delimiter = "\t" if self.delimiter in ("tab", "\\t") else self.delimiter
+        fmt = sniff(self.table, encoding=self.encoding, delimiter=delimiter, header=not self.no_header)
+        return open_table(self.table, fmt)
+
+
+def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """FORM TABLE and the options that every check takes; they arrive as keywords named like ``CheckOptions``."""
+    for decorate in reversed(
+        [
+            click.argument("form", type=_PATH),
+            click.argument("table", type=_PATH),
+            click.option("--engine", default=EMBEDDED, show_default=True, help=HELP),
+            click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of a server given by its URL."),
+            click.option("--encoding", help="Of the table, a Python codec name, instead of the one guessed."),
+            click.option("--delimiter", help="Of the table, one character or tab, instead of the one guessed."),
+            click.option("--no-header", is_flag=True, help="The table's first line is data."),
+            click.option(
+                "--draws",
+                type=click.Choice(["auto", *map(str, range(1, 33))]),
+                metavar="N|auto",
+                help="Looks per question; else as the form says.",
+            ),
+            click.option("--wire", type=click.Choice(["canvas", "native"]), help="How to ask; else as the form says."),
+        ]
+    ):
+        command = decorate(command)
+    return command
+
+
+@asynccontextmanager
+async def opened(options: CheckOptions, sample: int) -> AsyncIterator[tuple[OpenEngine, Form, tuple[SampledRow, ...]]]:
+    """The engine, the form, and a sample of the table's rows; all input is checked before the engine starts.
+
+    Raises:
+        UserError: the input is faulty, or the engine does not answer.
+    """
+    check_choice(options.engine)
+    form = options.load()
+    rows = await asyncio.to_thread(sample_rows, form, options.open_table(), sample, seed=form.method.seed)
+    async with open_engine(options.engine, options.api_key, say) as engine:
+        yield engine, form, rows
+
+
+def say(text: str) -> None:
+    """A line beside the result."""
+    click.echo(text, err=True)
+
+
+@contextmanager
+def bar(unit: str) -> Iterator[Progress]:
+    """A bar on stderr when it is a terminal; told (done, total)."""
+    # disable=None: no bar where stderr is a file or a pipe
+    with tqdm(unit=unit, disable=None, dynamic_ncols=True) as shown:
+
+        def progress(done: int, total: int) -> None:
+            shown.total = total
+            shown.update(done - shown.n)
+
+        yield progress

@@ -1,0 +1,177 @@
+"""What the order of a choice's options does, measured on the user's own rows.
+
+A model may favour a letter or a place. So a sample of rows is read once per cyclic rotation of the options, and what
+each option gets is compared by name. Reading with ``rotate`` averages the effect out, at as many reads as options.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from random import Random
+from typing import Any
+
+from engine.client.http import EngineClient
+from engine.domain.question import Choice, Question
+from engine.domain.reading import Method, Reading
+from engine.errors import InputError
+from engine.reads.interference import ROWS_AT_ONCE, SAMPLE_ROWS
+from engine.reads.reader import Reader
+from engine.reads.rotate import most_turns, turned, turns
+from engine.reads.together import together
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceOrder:
+    """What the order does to one choice, over the rows whose every rotation is ok.
+
+    Attributes:
+        options: how many, which is the number of rotations.
+        rows: how many rows those are.
+        flips: rows where any rotation gives another option than the form's own order.
+        spread: mean over rows of (largest minus smallest share that the form's winning option gets), 0 to 1; None
+            without rows.
+        letters: how often each place (A, B, ...) wins, as a share of all reads; equal shares are 1 over the options.
+        unreadable: rows of the sample of which a rotation could not be read.
+    """
+
+    question_id: str
+    options: int
+    rows: int
+    flips: int
+    spread: float | None
+    letters: tuple[float, ...]
+    unreadable: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderEffect:
+    """The comparison of one sample over all rotations.
+
+    Attributes:
+        rows: of the sample.
+        reads: looks that were made, the draws of each counted once.
+    """
+
+    rows: int
+    reads: int
+    questions: tuple[ChoiceOrder, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The finding for the user, in plain words."""
+        parts = []
+        for found in self.questions:
+            if found.spread is None:
+                parts.append(f"{found.question_id}: no row was readable in every order.")
+                continue
+            first = (
+                f"{found.question_id}: on {found.rows} rows another order of the options changed {found.flips} answers"
+            )
+            parts.append(f"{first} and moved the winner's share by {found.spread:.2f} on average{_letter(found)}.")
+        costs = "; ".join(f"{found.question_id} {found.options} reads a row" for found in self.questions)
+        return " ".join([*parts, f"`rotate` averages this out ({costs})."])
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values; ``from_json`` gives the same back."""
+        return {"version": 1, **asdict(self), "sentence": self.sentence}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> OrderEffect:
+        """The inverse of ``to_json``.
+
+        Raises:
+            ValueError: of another version, or incomplete.
+        """
+        if values.get("version") != 1:
+            raise ValueError(f"an option-order report of version {values.get('version')!r}")
+        try:
+            questions = tuple(
+                ChoiceOrder(**{**each, "letters": tuple(each["letters"])}) for each in values["questions"]
+            )
+            return cls(values["rows"], values["reads"], questions)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"an incomplete option-order report: {error}") from error
+
+
+async def measure_order(
+    client: EngineClient,
+    questions: Sequence[Question],
+    method: Method,
+    rows: Sequence[tuple[str, str]],
+    *,
+    sample: int = SAMPLE_ROWS,
+    progress: Callable[[int, int], None] | None = None,
+) -> OrderEffect:
+    """Read a sample of rows in every rotation of the options.
+
+    Args:
+        method: its wire, draws and limits are used; choices are read alone, so that nothing but the order differs.
+        rows: (row key, state) pairs to sample from; the sample is a function of the method's seed.
+        progress: told how many of the sample's rows are read, of how many.
+
+    Raises:
+        InputError: no choice among the questions, or no rows.
+        EngineRefused, EngineUnreachable: as ``Reader.open`` and ``Reader.read``.
+    """
+    choices = tuple(question for question in questions if isinstance(question, Choice))
+    if not choices:
+        raise InputError(
+            "reads.no_choice", "the form has no choice question: yes/no and score questions have no order to turn"
+        )
+    if not rows:
+        raise InputError("reads.no_rows", "there is no row to read in several orders")
+    chosen = Random(method.seed).sample(list(rows), min(sample, len(rows)))
+    plain = replace(method, joint=False, rotate=False)
+    readers = [
+        await Reader.open(client, turned(choices, turn, joint=False), plain) for turn in range(most_turns(choices))
+    ]
+    seen: list[list[dict[str, Reading]]] = []  # row -> turn -> question -> reading
+    for start in range(0, len(chosen), ROWS_AT_ONCE):
+        seen += await together([_row(readers, key, state) for key, state in chosen[start : start + ROWS_AT_ONCE]])
+        if progress is not None:
+            progress(len(seen), len(chosen))
+    found = tuple(_choice(question, seen) for question in choices)
+    return OrderEffect(len(chosen), len(chosen) * sum(reader.canvases for reader in readers), found)
+
+
+async def _row(readers: Sequence[Reader], key: str, state: str) -> list[dict[str, Reading]]:
+    turns_ = await together([reader.read(state, row_key=key) for reader in readers])
+    return [{reading.question_id: reading for reading in readings} for readings in turns_]
+
+
+def _choice(question: Choice, seen: Sequence[Sequence[Mapping[str, Reading]]]) -> ChoiceOrder:
+    size = turns(question)
+    rows = [[by_turn[turn][question.id] for turn in range(size)] for by_turn in seen]
+    readable = [row for row in rows if all(reading.status == "ok" for reading in row)]
+    wins = [0] * size
+    flips, spreads = 0, []
+    for row in readable:
+        own = question.answers.index(str(row[0].value))
+        # Rotation r has put option i at place (i - r) mod size.
+        shares = [reading.shares[(own - turn) % size] for turn, reading in enumerate(row)]
+        spreads.append(max(shares) - min(shares))
+        flips += any(reading.value != row[0].value for reading in row)
+        for reading in row:
+            wins[reading.shares.index(max(reading.shares))] += 1
+    reads = len(readable) * size
+    return ChoiceOrder(
+        question_id=question.id,
+        options=size,
+        rows=len(readable),
+        flips=flips,
+        spread=statistics.fmean(spreads) if spreads else None,
+        letters=tuple(count / reads for count in wins) if reads else (),
+        unreadable=len(rows) - len(readable),
+    )
+
+
+def _letter(found: ChoiceOrder) -> str:
+    """The letter that wins too often, in words; over all rotations each should win equally often."""
+    place = max(range(len(found.letters)), key=found.letters.__getitem__)
+    excess = found.letters[place] - 1.0 / found.options
+    if excess < 0.1:
+        return ""
+    letter, even = chr(ord("A") + place), 1.0 / found.options
+    return f"; the letter {letter} won {found.letters[place]:.0%} of the reads ({even:.0%} is even)"
