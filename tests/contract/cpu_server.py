@@ -1,0 +1,87 @@
+"""vLLM's CPU build as an engine of ours: the demo checkpoint, the planner's command line, the launcher, the log."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.domain.plan import EnvVar, Flag, LaunchPlan
+from engine.hardware.record import load_machine, recorded_machines
+from engine.launch.command import MODEL_NAME, argv, environment
+from engine.launch.planner import plan
+from engine.paths import demo_model_dir
+from engine.supervise.vllm import VllmEngine
+
+ROOT = Path(__file__).resolve().parents[2]
+KEY = "DESK_VLLM_CPU"
+SITE = Path(__file__).with_name("cpu_site")
+MACHINES = {1: "1x4090", 2: "2x3090-pcie"}
+"""The recorded machine whose plan is taken, by tensor-parallel size."""
+WINDOW = 2048  # tokens; the demo model was trained on less
+NO_GPU = "there is no GPU"
+DROPPED = {
+    "--attention-backend": "the CPU build has one",
+    "--gpu-memory-utilization": NO_GPU,
+    "--linear-backend": NO_GPU,
+    "--moe-backend": NO_GPU,
+    "--disable-custom-all-reduce": NO_GPU,
+}
+ADDED = (
+    Flag("--dtype", "float32", "reads are compared to six digits"),
+    Flag("--limit-mm-per-prompt", '{"image":0,"video":0}', "the demo model sees no pictures"),
+)
+CPU_ENVIRONMENT = (
+    EnvVar("VLLM_CPU_KVCACHE_SPACE", "1", "GiB; the default is half of the machine"),
+    EnvVar("VLLM_CPU_OMP_THREADS_BIND", "nobind", "two ranks share two cores with the tests"),
+    EnvVar("VLLM_USE_V2_MODEL_RUNNER", "1", "the CPU build has the first one as its default, which has no diffusion"),
+    EnvVar("TRITON_INTERPRET", "1", "the runner's kernels are Triton's; its interpreter needs no GPU"),
+    EnvVar("PYTHONPATH", str(SITE), "what the interpreter needs besides"),
+)
+
+
+def python() -> Path:
+    """The interpreter of the environment, or a skip that says how to make one."""
+    folder = Path(os.environ.get(KEY) or ROOT / ".venv-vllm-cpu")
+    found = folder / "bin" / "python"
+    if not found.exists():
+        pytest.skip(f"no vLLM for the CPU at {folder}: packaging/vllm-cpu.sh makes it, or name its folder in {KEY}")
+    return found
+
+
+def cpu_plan(tensor_parallel: int) -> LaunchPlan:
+    """The plan of a real machine of ours, less what needs a GPU."""
+    found = plan(load_machine(recorded_machines()[MACHINES[tensor_parallel]]))
+    assert isinstance(found, LaunchPlan)
+    canvas = json.loads((demo_model_dir() / "config.json").read_text())["canvas_length"]
+    sizes = {"--max-model-len": str(WINDOW), "--diffusion-config": json.dumps({"canvas_length": canvas})}
+    added = {flag.name for flag in ADDED}
+    flags = (
+        replace(flag, value=sizes.get(flag.name, flag.value))
+        for flag in found.flags
+        if flag.name not in DROPPED and flag.name not in added
+    )
+    named = {variable.name for variable in CPU_ENVIRONMENT}
+    kept = (variable for variable in found.env if variable.name not in named)
+    return replace(found, flags=(*flags, *ADDED), env=(*kept, *CPU_ENVIRONMENT))
+
+
+def cpu_engine(tensor_parallel: int, folder: Path) -> VllmEngine:
+    """An engine that is not started yet.
+
+    Args:
+        folder: for its log, pid file and caches.
+    """
+    program, found = python(), cpu_plan(tensor_parallel)
+    base = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "QT_"))}
+    return VllmEngine(
+        lambda port: argv(found, program, demo_model_dir(), port),
+        environment(found, base=base, cache_dir=folder / "cache", bin_dir=program.parent),
+        model=MODEL_NAME,
+        phases=found.phases,
+        log_path=folder / "engine.log",
+        pid_dir=folder,
+    )
