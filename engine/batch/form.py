@@ -42,6 +42,15 @@ def load_form(path: Path) -> Form:
     Raises:
         InputError: unreadable, no JSON (with line and column), or not a valid form.
     """
+    return parse_form(read_json(path), str(path))
+
+
+def read_json(path: Path) -> object:
+    """The JSON of a file that a person wrote: a form, or a request.
+
+    Raises:
+        InputError: unreadable, too big, or no JSON (with line and column).
+    """
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -56,7 +65,7 @@ def load_form(path: Path) -> Form:
             size=len(raw),
             limit=MAX_BYTES,
         )
-    return parse_form(_parse_json(raw, str(path)), str(path))
+    return _parse_json(raw, str(path))
 
 
 def form_sha256(path: Path) -> str:

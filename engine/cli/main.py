@@ -36,6 +36,7 @@ _COMMANDS = {
     "decide": "Read the questions of a form about every row of a table.",
     "runs": "List the stored runs, newest first.",
     "export": "Write the answers of a run to a CSV.",
+    "form": "Look at forms, begin one, try one, import and export.",
     "check-interference": "Read some rows alone and jointly: how far questions pull each other.",
     "check-order": "Read some rows in every order of the options: what the order does.",
     "analyse": "Say how good the answers of a run are.",

@@ -1,0 +1,191 @@
+"""``form``: look at a form, begin one, try it, carry it to and from requests of decision endpoints."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engine.batch.form import dump_form, load_form, read_json
+from engine.batch.form_advice import advise
+from engine.batch.form_exchange import SHAPES, Shape, export_request, import_request
+from engine.batch.form_library import FormTemplate, template, templates
+from engine.batch.form_wire import form_schema
+from engine.batch.prepare import prepare
+from engine.batch.row_sample import SampledRow
+from engine.batch.tables import open_table
+from engine.batch.template import RowTemplate
+from engine.cli.checking import CheckOptions, check_options, opened, say
+from engine.cli.form_trial import row_json, row_lines
+from engine.domain.form import Form
+from engine.errors import InputError
+from engine.reads.reader import Reader
+from engine.reads.trial import TRY_ROWS, RowsTried, RowTried, try_row, try_rows
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.group("form", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Look at forms, begin one from a template, try one, import and export."""
+
+
+@command.command("templates")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array.")
+def list_templates(as_json: bool) -> None:
+    """List the forms that come with the program."""
+    found = templates()
+    if as_json:
+        shown = [
+            {"id": each.id, "name": each.form.name, "form": str(each.path), "table": str(each.table)} for each in found
+        ]
+        click.echo(json.dumps(shown))
+        return
+    for each in found:
+        kinds = ", ".join(f"{question.id} ({question.type})" for question in each.form.questions)
+        click.echo(f"{each.id:<14} {each.form.name}: {kinds}")
+
+
+@command.command("new")
+@click.argument("name")
+@click.option("--to", "folder", type=_PATH, required=True, help="A folder for form.json and table.csv.")
+def new(name: str, folder: Path) -> None:
+    """Copy the template NAME and its small table into a folder."""
+    found = template(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in (found.path, found.table):
+        target = folder / source.name
+        _write(target, source.read_text(encoding="utf-8"), overwrite=False)
+        click.echo(f"wrote {target}")
+
+
+@command.command("check")
+@click.argument("form", type=_PATH)
+@click.argument("table", type=_PATH, required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def check(form: Path, table: Path | None, as_json: bool) -> None:
+    """Check FORM, against TABLE when one is given, and say what experience advises."""
+    found = load_form(form) if table is None else prepare(form, table, engine="").form
+    advice = advise(found)
+    if as_json:
+        told = [{"place": each.place, "code": each.code, "text": each.text} for each in advice]
+        click.echo(json.dumps({"form": dump_form(found), "advice": told}))
+        return
+    click.echo(f"{found.name}: {len(found.questions)} question{'s' * (len(found.questions) > 1)}, nothing is wrong")
+    for each in advice:
+        click.echo(f"  {each.place}: {each.text}")
+
+
+@command.command("schema")
+def schema() -> None:
+    """Print the JSON Schema of form files."""
+    click.echo(json.dumps(form_schema(), indent=2))
+
+
+@command.command("import")
+@click.argument("body", type=_PATH)
+@click.option("--out", type=_PATH, required=True, help="The form file to write.")
+@click.option("--table", type=_PATH, help="A CSV to write with the request's own text as its row.")
+@click.option("--overwrite", is_flag=True, help="Replace files that exist.")
+def import_(body: Path, out: Path, table: Path | None, overwrite: bool) -> None:
+    """Make a form of BODY, a request of System One or OpenAI Decisions as JSON."""
+    found = import_request(read_json(body), str(body), name=body.stem)
+    _write(out, json.dumps(dump_form(found.form), indent=2, ensure_ascii=False) + "\n", overwrite=overwrite)
+    click.echo(f"wrote {out}: {len(found.form.questions)} questions about the column text")
+    if table is not None:
+        quoted = '"' + found.sample.replace('"', '""') + '"'
+        _write(table, f"text\n{quoted}\n", overwrite=overwrite)
+        click.echo(f"wrote {table}")
+    _tell(found.left_out)
+
+
+@command.command("export")
+@click.argument("form", type=_PATH)
+@click.option("--as", "shape", type=click.Choice(SHAPES), required=True, help="Whose request it is to be.")
+@click.option("--table", type=_PATH, help="A table whose row is asked about; else the state's template stands there.")
+@click.option("--row", type=click.IntRange(1), default=1, show_default=True, help="Of the table, from 1.")
+@click.option("--model", default="", help="Id of the model.")
+@click.option("--out", type=_PATH, help="A file instead of stdout.")
+@click.option("--overwrite", is_flag=True, help="Replace a file that exists.")
+def export(
+    form: Path, shape: Shape, table: Path | None, row: int, model: str, out: Path | None, overwrite: bool
+) -> None:
+    """Print the request that asks FORM's questions about one row."""
+    found = load_form(form)
+    state = found.state if table is None else _row(found, table, row).state
+    made = export_request(found, shape, state, model=model)
+    text = json.dumps(made.body, indent=2, ensure_ascii=False)
+    if out is None:
+        click.echo(text)
+    else:
+        _write(out, text + "\n", overwrite=overwrite)
+        click.echo(f"wrote {out}")
+    _tell(made.left_out)
+
+
+@command.command("try")
+@check_options
+@click.option("--row", type=click.IntRange(1), help="One row in full, alone and jointly; else some rows and a time.")
+@click.option("--rows", type=click.IntRange(1), default=TRY_ROWS, show_default=True, help="How many rows, at random.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def try_(row: int | None, rows: int, as_json: bool, **given: Any) -> None:
+    """Read one row of TABLE with everything shown, or some rows to see how long a run takes."""
+    options = CheckOptions(**given)
+    if row is not None:
+        tried = asyncio.run(_try_row(options, row))
+        if as_json:
+            click.echo(json.dumps(row_json(tried)))
+        for line in () if as_json else row_lines(tried):
+            click.echo(line)
+        return
+    some, total = asyncio.run(_try_rows(options, rows))
+    if as_json:
+        figures = {"rows": len(some.readings), "seconds": some.seconds, "rows_per_s": some.rows_per_s}
+        click.echo(json.dumps({**figures, "table_rows": total, "estimate_s": some.estimate_s(total)}))
+        return
+    click.echo(some.sentence(total))
+
+
+def _template_json(found: FormTemplate) -> dict[str, str]:
+    return {"id": found.id, "name": found.form.name, "form": str(found.path), "table": str(found.table)}
+
+
+async def _try_row(options: CheckOptions, number: int) -> RowTried:
+    chosen = await asyncio.to_thread(_row, options.load(), options.table, number, options)
+    async with opened(options, 1) as (engine, form, _):
+        return await try_row(engine.client, form.questions, form.method, chosen.state)
+
+
+async def _try_rows(options: CheckOptions, count: int) -> tuple[RowsTried, int]:
+    total = await asyncio.to_thread(options.open_table().count)
+    async with opened(options, count) as (engine, form, rows):
+        reader = await Reader.open(engine.client, form.questions, form.method)
+        for note in reader.notes:
+            say(note)
+        return await try_rows(reader, [(row.key, row.state) for row in rows]), total
+
+
+def _row(form: Form, path: Path, number: int, options: CheckOptions | None = None) -> SampledRow:
+    """A row by its number, rendered."""
+    table = open_table(path) if options is None else options.open_table()
+    template_ = RowTemplate(form.state, table.columns, f"{form.name}: state")
+    for at, cells in enumerate(table.rows(), start=1):
+        if at == number:
+            return SampledRow(at, cells, template_.render(dict(zip(table.columns, cells, strict=True))))
+    raise InputError("form.no_row", "{path} has no row {row}", path=str(path), row=number)
+
+
+def _tell(left_out: tuple[str, ...]) -> None:
+    if left_out:
+        say("not carried over:")
+    for each in left_out:
+        say(f"  {each}")
+
+
+def _write(path: Path, text: str, *, overwrite: bool) -> None:
+    if path.exists() and not overwrite:
+        raise InputError("out.exists", "{path} exists", remedy="give another name, or --overwrite", path=str(path))
+    path.write_text(text, encoding="utf-8")
