@@ -24,8 +24,9 @@ from uuid import uuid4
 import psutil
 
 from engine.errors import BugError, UserError
-from engine.supervise import processes
+from engine.supervise import processes, proctable
 from engine.supervise.logs import LIMIT_BYTES, rotate, tail
+from engine.supervise.memory import CardAfter
 from engine.supervise.pidfile import PidRecord, boot_id, pid_file, write_record
 
 StopStep = Literal["none", "term", "kill"]
@@ -43,19 +44,27 @@ class StopOutcome:
         step: what was needed: ``none`` (all gone already), ``term`` or ``kill``.
         exit_code: of the leader, as ``subprocess`` gives it; None when it was never reaped.
         survivors: pids that no signal ended (uninterruptible in a driver, or another user's).
+        cards: the memory of the cards afterwards, where somebody watched it.
     """
 
     step: StopStep
     exit_code: int | None
     survivors: tuple[int, ...] = ()
+    cards: tuple[CardAfter, ...] = ()
 
     @property
     def clean(self) -> bool:
+        """Whether no process is left."""
         return not self.survivors
+
+    @property
+    def left(self) -> str:
+        """What is left of the cards' memory, in words; empty when all is back."""
+        return "; ".join(str(card) for card in self.cards if not card.back)
 
 
 class _Guardian:
-    """The guardian and its pipe, which says what becomes of the leader.
+    """The guardian and its pipe, which says what becomes of the leader. Threads may ask at the same time.
 
     Attributes:
         leader: the leader's number, once it runs.
@@ -67,33 +76,36 @@ class _Guardian:
         self.leader: int | None = None
         self.code: int | None = None
         self._open = True
+        self._guard = threading.RLock()
 
     def hear(self, timeout_s: float = 0.0) -> bool:
         """Take in what it says; False when nothing came in time or it has nothing to say any more."""
-        if not self._open:
-            return False
-        poller = select.poll()
-        poller.register(self.report, select.POLLIN)
-        if not poller.poll(timeout_s * 1000):
-            return False
-        said = os.read(self.report, 4096)
-        for line in said.decode().splitlines():  # each is one short write, so it comes whole
-            word, number = line.split()
-            if word == "pid":
-                self.leader = int(number)
-            else:
-                self.code = int(number)
-        if not said:
-            self.close()
-        return True
+        with self._guard:
+            if not self._open:
+                return False
+            poller = select.poll()
+            poller.register(self.report, select.POLLIN)
+            if not poller.poll(timeout_s * 1000):
+                return False
+            said = os.read(self.report, 4096)
+            for line in said.decode().splitlines():  # each is one short write, so it comes whole
+                word, number = line.split()
+                if word == "pid":
+                    self.leader = int(number)
+                else:
+                    self.code = int(number)
+            if not said:
+                self.close()
+            return True
 
     def close(self) -> None:
         """Reap it; it has ended or is about to. May be called twice."""
-        if self._open:
-            self._open = False
-            own = self.process.wait()
-            os.close(self.report)
-            self.code = own if self.code is None else self.code
+        with self._guard:
+            if self._open:
+                self._open = False
+                own = self.process.wait()
+                os.close(self.report)
+                self.code = own if self.code is None else self.code
 
     async def ended(self, timeout_s: float) -> bool:
         """Wait for its end; False when it takes longer."""
@@ -107,6 +119,7 @@ class EngineGroup:
         self._guardian = guardian
         self._pid_path = pid_path
         self._known: dict[int, float] = {}
+        self._guard = threading.Lock()  # of what is known: members are asked for on threads too
         self.record = record
         self.log_path = log_path
         self._log_inode = log_path.stat().st_ino  # another start with the same log path renames ours
@@ -200,22 +213,41 @@ class EngineGroup:
             None if reused else self.pid,
             self.record.mark,
             below=self.guardian_pid if guarded else None,
-            known=self._known,
+            known=self._noted(()),
         )
-        for member in found:
-            with suppress(psutil.Error):
-                self._known[member.pid] = member.create_time()
+        self._noted(found)
         return found
 
     def note_members(self) -> list[psutil.Process]:
-        """The members, noted on disk as well: so the next start finds even those that hide (see ``leftovers``)."""
-        found = self.members()
-        noted = replace(self.record, members=tuple(sorted(self._known.items())))
-        if noted.members != self.record.members and self.exit_code() is None:
+        """Who is below the guardian now, but for the leader; noted on disk too.
+
+        So the next start finds even those that hide (see ``leftovers``). Takes some milliseconds.
+        """
+        if self.exit_code() is not None:
+            return []
+        found = []
+        for pid in proctable.descendants(self.guardian_pid):
+            with suppress(psutil.Error):
+                found.append(psutil.Process(pid))
+        noted = replace(self.record, members=tuple(sorted(self._noted(found).items())))
+        if noted != self.record:
             with suppress(OSError):  # a full disk: the mark and the session are still there
                 write_record(self._pid_path, noted)
                 self.record = noted
-        return found
+        return [member for member in found if member.pid != self.pid]
+
+    @property
+    def seen(self) -> frozenset[int]:
+        """Numbers of all processes that were ever seen in the group."""
+        return frozenset({self.pid, *self._noted(())})
+
+    def _noted(self, found: Sequence[psutil.Process]) -> dict[int, float]:
+        """Everybody seen so far, with the start times; those found now are added."""
+        with self._guard:
+            for process in found:
+                with suppress(psutil.Error):
+                    self._known[process.pid] = process.create_time()
+            return dict(self._known)
 
     def log_tail(self, lines: int = 15) -> str:
         """The last lines of this start's log."""

@@ -14,8 +14,13 @@ BACKLOG = 128
 MAX_PORT = 65_535
 
 
-def bind_port(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
+def bind_port(host: str = "127.0.0.1", port: int = 0, *, listen: bool = True) -> socket.socket:
     """A listening socket; ``port`` 0 takes a free one. A client that connects before the engine accepts simply waits.
+
+    Args:
+        listen: without it the port is only held, for a program that will listen on it and takes no open socket. Linux
+            lets two sockets have one port while neither listens and both say SO_REUSEADDR, as servers do; programs
+            that are given any free port get another (man 7 socket).
 
     Raises:
         InputError: the port is taken (named, with its holder where the system tells), forbidden, or the host is not
@@ -34,11 +39,29 @@ def bind_port(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
         # An engine that was just stopped leaves connections in TIME_WAIT; they must not block its successor.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(BACKLOG)
+        if listen:
+            listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
         raise _bind_error(host, port, error) from error
     return listener
+
+
+def next_free_port(after: int, host: str = "127.0.0.1", tries: int = 100) -> int:
+    """The first port above ``after`` that nobody listens on now; any free one where none of ``tries`` is.
+
+    Raises:
+        InputError: the host is not an address of this machine.
+    """
+    for port in (*range(after + 1, min(after + tries, MAX_PORT) + 1), 0):
+        try:
+            with bind_port(host, port) as listener:
+                free: int = listener.getsockname()[1]
+                return free
+        except InputError:
+            if port == 0:
+                raise
+    raise AssertionError("the last try is any free port")
 
 
 def _bind_error(host: str, port: int, error: OSError) -> InputError:

@@ -1,5 +1,5 @@
-"""vLLM as a supervised process: a checked port, a cleaned environment, phases read from its log, and a ready that means
-it: one hidden chat and one hidden read were answered.
+"""vLLM as a supervised process: a held port, a cleaned environment, phases read from its log, every process of its tree
+watched, and a ready that means it: one hidden chat and one hidden read were answered.
 
 How the command line and the environment are made from a plan is the caller's business (``engine.launch.command``).
 """
@@ -7,118 +7,40 @@ How the command line and the environment are made from a plan is the caller's bu
 from __future__ import annotations
 
 import asyncio
-import re
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
+
 from engine.domain.chat import CanvasCommitted, Failed, Message
-from engine.errors import EngineRefused, EngineUnreachable, UserError
+from engine.errors import EngineRefused, EngineUnreachable
 from engine.supervise import processes
 from engine.supervise.group import EngineGroup, StopOutcome
-from engine.supervise.lifecycle import LIVE_VARIABLE, EngineCommand, EngineHandle, SupervisedEngine, url_of
+from engine.supervise.lifecycle import LAST_WORDS_S, EngineCommand, EngineHandle, SupervisedEngine
+from engine.supervise.memory import MemoryWatch
+from engine.supervise.ports import bind_port
+from engine.supervise.sleep import SleepWatch
+from engine.supervise.start_log import LAST_PHASE, LogFollower, LogPhases, StartClock, StartProgress
 from engine.supervise.state import EngineState
+from engine.supervise.timings import StartTimings
 
 if TYPE_CHECKING:
     from engine.client.http import EngineClient
 
+__all__ = ["LAST_PHASE", "LogFollower", "LogPhases", "StartProgress", "VllmEngine", "check_server"]
+
 START_S = 1800.0  # weights from a slow disk and a first compilation take many minutes
 STOP_S = 25.0  # the plan's --shutdown-timeout is 20
 FOLLOW_S = 0.2
+TICK_S = 1.0  # between two reports of a phase that says nothing new: its times go on
+CENSUS_S = 1.0  # between two looks at the tree while it grows
 ANSWER_TOKENS = 16  # of the hidden chat; one canvas is denoised whatever is asked for
-LAST_PHASE = "First chat and first read"
 _VLLM_KEY = "VLLM_API_KEY"
-
-
-@dataclass(frozen=True, slots=True)
-class StartProgress:
-    """Where a start is.
-
-    Attributes:
-        phase: a name out of the plan's phases.
-        number: its place among ``count`` phases, from 0.
-        fraction: of this phase, 0 to 1; None where the log does not say.
-        detail: the line that told.
-    """
-
-    phase: str
-    number: int
-    count: int
-    fraction: float | None = None
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """A line of vLLM 0.33's log and the phase that begins with it."""
-
-    pattern: re.Pattern[str]
-    phase: str
-
-
-_MARKS = tuple(
-    _Mark(re.compile(pattern), phase)
-    for pattern, phase in (
-        (r"Resolved architecture: |Using max model len ", "Reading the checkpoint's configuration"),
-        (r"Initializing a V1 LLM engine", "Starting the engine"),
-        (r"vLLM is using nccl==", "Connecting the cards"),
-        (r"Loading model from scratch|Loading safetensors checkpoint shards", "Loading the weights"),
-        (r"Model loading took ", "Measuring memory"),
-        (r"Available KV cache memory: ", "Making the KV cache"),
-        (r"Capturing CUDA graphs", "Compiling and capturing CUDA graphs"),
-        (r"KV cache size: |Graph capturing finished", "Warming up"),
-        (r"init engine \(profile|Starting vLLM server on ", "Starting the server"),
-        (r"Application startup complete", LAST_PHASE),
-    )
-)
-_PERCENT = re.compile(r"(?:checkpoint shards|CUDA graphs)[^%]*?(\d{1,3})%")
-
-
-class LogPhases:
-    """Tells the phase of a start from the lines of the log, in order; it never goes back.
-
-    Args:
-        phases: the plan's, in order.
-    """
-
-    def __init__(self, phases: Sequence[str]) -> None:
-        self._phases = tuple(phases)
-        self.now = StartProgress(self._phases[0] if phases else "", 0, len(self._phases))
-
-    def feed(self, line: str) -> StartProgress | None:
-        """The progress after a line; None when the line changes nothing."""
-        number = max((self._place(mark.phase) for mark in _MARKS if mark.pattern.search(line)), default=-1)
-        percent = _PERCENT.search(line)
-        fraction = min(int(percent[1]), 100) / 100 if percent else None
-        if number < self.now.number or (number == self.now.number and fraction == self.now.fraction):
-            return None
-        self.now = StartProgress(self._phases[number], number, len(self._phases), fraction, _plain(line))
-        return self.now
-
-    def _place(self, phase: str) -> int:
-        return self._phases.index(phase) if phase in self._phases else -1
-
-
-class LogFollower:
-    """Gives the complete lines that a log has grown by; a carriage return ends a line too (progress bars)."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._at, self._rest = path, 0, b""
-
-    def lines(self) -> Iterator[str]:
-        """What is new since the last call."""
-        try:
-            with self._path.open("rb") as file:
-                file.seek(self._at)
-                grown = file.read()
-        except OSError:
-            return
-        self._at += len(grown)
-        *whole, self._rest = re.split(rb"[\r\n]+", self._rest + grown)
-        yield from (line.decode("utf-8", "replace") for line in whole if line)
+_SPAWNED = "spawn_main"  # in the command line of Python's multiprocessing
 
 
 class VllmEngine(SupervisedEngine):
@@ -131,7 +53,9 @@ class VllmEngine(SupervisedEngine):
         phases: of the plan.
         host, port: where it listens, as the command line says too; port 0 takes a free one.
         api_key: what clients must send; random unless given.
-        on_progress: hears of every step of the start, in the loop's thread.
+        memory, sleep: as of :class:`SupervisedEngine`.
+        timings: of earlier starts of this kind; None: the progress has no ETA.
+        on_progress: hears of every step of the start, and once a second between them, in the loop's thread.
     """
 
     def __init__(
@@ -143,8 +67,12 @@ class VllmEngine(SupervisedEngine):
         phases: Sequence[str],
         host: str = "127.0.0.1",
         port: int = 0,
+        live_socket: Path | None = None,
         log_path: Path | None = None,
         pid_dir: Path | None = None,
+        memory: MemoryWatch | None = None,
+        sleep: SleepWatch | None = None,
+        timings: StartTimings | None = None,
         on_state: Callable[[EngineState], None] | None = None,
         on_progress: Callable[[StartProgress], None] = lambda progress: None,
         api_key: str | None = None,
@@ -153,20 +81,25 @@ class VllmEngine(SupervisedEngine):
             EngineCommand("vllm", argv, env),
             host=host,
             port=port,
+            live_socket=live_socket,
             log_path=log_path,
             pid_dir=pid_dir,
+            memory=memory,
+            sleep=sleep,
             on_state=on_state,
             api_key=api_key,
         )
         self.on_progress = on_progress
-        self._model, self._phases = model, tuple(phases)
+        self._model, self._phases, self._timings = model, tuple(phases), timings
+        self._parts: dict[int, str] = {}
 
     async def start(self, *, timeout_s: float = START_S) -> EngineHandle:
         """Start it and wait until it serves the model, a chat and a read. Call from the main thread.
 
         Raises:
             InputError: the port is taken; names its holder.
-            UserError: it ended at its start, was not ready in time, serves another model, or fails its first requests.
+            UserError: it ended at its start, was not ready in time, serves another model, fails its first requests, or
+                somebody else answers on its port.
         """
         return await super().start(timeout_s=timeout_s)
 
@@ -174,74 +107,145 @@ class VllmEngine(SupervisedEngine):
         """As :meth:`SupervisedEngine.stop`, with the time that vLLM takes for running requests."""
         return await super().stop(grace_s=grace_s)
 
+    def _bind(self) -> socket.socket:
+        """vLLM takes no open socket, but the port can be held until it listens."""
+        return bind_port(self._host, self._port, listen=False)
+
     def _launch(self, listener: socket.socket) -> EngineHandle:
-        """vLLM takes no open socket. The port was ours a moment ago; if somebody takes it now, vLLM's log says so."""
         host, port = listener.getsockname()[:2]
-        listener.close()
-        self._port = port
-        env = {**self._command.env, _VLLM_KEY: self._key}
-        if self._live_socket is not None:
-            env[LIVE_VARIABLE] = str(self._live_socket)
-        self._group = EngineGroup.launch(
+        return self._spawn(
             self._command.argv(port),
-            log_path=self.log_path,
-            pid_dir=self._pid_dir,
-            env=env,
+            host,
+            port,
+            env={**self._command.env, _VLLM_KEY: self._key},
             inherit=False,
-            port=port,
-            # TERM, not KILL: only the server can end the engine processes that it has started.
+            # TERM, not KILL: the server should end its engine in order, and with it the shared memory that they have.
             death_signal=signal.SIGTERM,
         )
-        record = self._group.record
-        return EngineHandle(url_of(host, port), self._key, record.pid, record.started, self.log_path, self._live_socket)
 
     async def _until_ready(self, handle: EngineHandle, timeout_s: float) -> None:
-        group = self._group
-        assert group is not None
-        async with asyncio.TaskGroup() as tasks:
-            following = tasks.create_task(self._follow(handle.log_path))
-            died = tasks.create_task(group.wait())
-            proving = tasks.create_task(_outcome(_prove(handle, self._model)))
-            await asyncio.wait({proving, died}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
-            code = died.result() if died.done() else None
-            proof = proving.result() if proving.done() else None
-            for task in (following, died, proving):
-                task.cancel()
-        if code is not None:
-            raise self._error("engine.died_at_start", f"ended at its start ({processes.exit_text(code)})", group)
-        if proof is None:
-            raise self._error("engine.start_timeout", f"was not ready within {timeout_s:g} s of its start", group)
-        if isinstance(proof, UserError):
-            raise proof
+        group, self._parts = self._running(), {}
+        clock = StartClock(self._phases, self._timings.usual() if self._timings else {})
+        try:
+            async with asyncio.timeout(timeout_s):
+                why = await self._first(
+                    _prove(handle, self._model),
+                    self._ended(group),
+                    self._lost_at_start(group),
+                    self._follow(handle.log_path, clock),
+                )
+        except TimeoutError:
+            what = f"was not ready within {timeout_s:g} s of its start"
+            raise self._error("engine.start_timeout", what, group) from None
+        if why:
+            raise self._error("engine.died_at_start", f"ended at its start ({why})", group)
+        if self._timings is not None:
+            self._timings.add(clock.finish())
+        group.note_members()
 
-    async def _follow(self, log: Path) -> None:
-        follower, phases = LogFollower(log), LogPhases(self._phases)
-        self.on_progress(phases.now)
+    def _fates(self, group: EngineGroup) -> list[Coroutine[Any, Any, str]]:
+        return [*super()._fates(group), self._part_ended(group)]
+
+    async def _check(self, handle: EngineHandle) -> None:
+        from engine.client.http import EngineClient
+
+        async with EngineClient(handle.base_url, api_key=handle.api_key) as client:
+            await check_server(client, self._model)
+
+    async def _lost_at_start(self, group: EngineGroup) -> str:
+        """Until a process of the tree that had named itself is gone. vLLM mostly ends then, but not always."""
         while True:
-            for line in follower.lines():
-                progress = phases.feed(line)
-                if progress is not None:
-                    self.on_progress(progress)
-            await asyncio.sleep(FOLLOW_S)
+            self._parts |= _parts(group.note_members())
+            for pid, name in self._parts.items():
+                if processes.create_time(pid) is None:
+                    return await self._last_words(group, f"{name} is gone")
+            await asyncio.sleep(CENSUS_S)
+
+    async def _last_words(self, group: EngineGroup, what: str) -> str:
+        """What has happened, after the time for the rest to say so in the log and to end in order."""
+        try:
+            async with asyncio.timeout(LAST_WORDS_S):
+                return f"{what}; {await self._ended(group)}"
+        except TimeoutError:
+            return what
+
+    async def _part_ended(self, group: EngineGroup) -> str:
+        """Until one of vLLM's own processes ends: alone it can do nothing, and the server may go on for ever."""
+        members = group.note_members()
+        parts = _parts(members) or {member.pid: "a process" for member in members if _is_spawned(member)}
+        if not parts:
+            await asyncio.Event().wait()
+        return await self._first(*(_gone(pid, name) for pid, name in parts.items()))
+
+    async def _follow(self, log: Path, clock: StartClock) -> str:
+        """Reports the progress; never returns."""
+        follower, phases = LogFollower(log), LogPhases(self._phases)
+        while True:
+            self.on_progress(clock.timed(phases.now))
+            told = time.monotonic()
+            changed = False
+            while not changed and time.monotonic() - told < TICK_S:
+                await asyncio.sleep(FOLLOW_S)
+                for line in follower.lines():
+                    progress = phases.feed(line)
+                    if progress is not None:
+                        changed = True
+                        self.on_progress(clock.timed(progress))
 
 
-async def _outcome(work: Coroutine[Any, Any, None]) -> UserError | bool:
-    """The error that ended work as a value: a task group would wrap it and end its siblings."""
+def _parts(members: Sequence[psutil.Process]) -> dict[int, str]:
+    """vLLM's own processes, from number to the name that they gave themselves (``Worker_TP0``)."""
+    names = {member.pid: processes.title(member) for member in members}
+    return {
+        pid: f"{name.removeprefix(processes.VLLM_TITLE)} (pid {pid})"
+        for pid, name in names.items()
+        if name.startswith(processes.VLLM_TITLE)
+    }
+
+
+def _is_spawned(process: psutil.Process) -> bool:
     try:
-        await work
-    except UserError as error:
-        return error
-    return True
+        return any(_SPAWNED in part for part in process.cmdline())
+    except psutil.Error:
+        return False
 
 
-async def _prove(handle: EngineHandle, model: str) -> None:
-    """Wait for the server, then ask it what the program will ask it."""
+async def _gone(pid: int, name: str) -> str:
+    await processes.wait_gone([pid], None)
+    return f"has lost {name}"
+
+
+async def _prove(handle: EngineHandle, model: str) -> str:
+    """Wait for the server, see that it is ours, then ask it what the program will ask it."""
     from engine.client.http import EngineClient  # brings aiohttp: not for a window that starts no engine
 
     async with EngineClient(handle.base_url, api_key=handle.api_key, timeout_s=300.0) as client:
         while not await client.health():  # noqa: ASYNC110  # another process tells nobody when it is ready
             await asyncio.sleep(FOLLOW_S)
+        await _refuses_strangers(handle)
         await check_server(client, model)
+    return ""
+
+
+async def _refuses_strangers(handle: EngineHandle) -> None:
+    """Ours knows our key and no other; a program that took the port in the meantime does not know it."""
+    from engine.client.http import EngineClient
+
+    for key, expected in ((None, 401), (handle.api_key, 200)):
+        async with EngineClient(handle.base_url, api_key=key) as client:
+            try:
+                await client.models()
+                status = 200
+            except EngineRefused as error:
+                status = error.status
+        if status != expected:
+            raise EngineRefused(
+                "engine.other_server",
+                "another program answers at {url}: it does not know the key of this engine",
+                status=status,
+                remedy="choose another port, or none",
+                url=handle.base_url,
+            )
 
 
 async def check_server(client: EngineClient, model: str) -> None:
@@ -277,8 +281,3 @@ async def _first_chat(client: EngineClient, model: str) -> None:
         said = said or isinstance(event, CanvasCommitted)
     if not said:
         raise EngineRefused("engine.probe_chat", "the first chat brought no canvas", status=200)
-
-
-def _plain(line: str) -> str:
-    """The line without vLLM's prefixes: process, level, time, place."""
-    return re.sub(r"^(?:\([^)]*\)\s*)*(?:\w+ \d\d-\d\d [\d:.]+ )?(?:\[[^\]]*\]\s*)?", "", line).strip()

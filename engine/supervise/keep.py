@@ -1,0 +1,105 @@
+"""Keeps an engine alive: one that crashes is started again, a few times, with pauses, and never into the same wall."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import UserError
+from engine.supervise.lifecycle import SupervisedEngine
+from engine.supervise.state import EngineState
+
+Verdict = Callable[[Path], Awaitable[str | None]]
+"""From the log of an engine that has ended: why a start of the same plan would end the same way, else None.
+
+A plan that ran out of a card's memory would again; a worker that was killed may have been bad luck.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RestartPolicy:
+    """How often, and how soon.
+
+    Attributes:
+        limit: restarts within ``within_s`` seconds; 0 for none at all.
+        delays_s: before the first, second... restart in that time; the last one counts for all that follow.
+    """
+
+    limit: int = 2
+    within_s: float = 600.0
+    delays_s: tuple[float, ...] = (2.0, 15.0)
+
+
+async def no_verdict(log: Path) -> str | None:
+    """Every end may have been bad luck."""
+    return None
+
+
+class Keeper:
+    """Watches one engine that is ready. To stop the engine, cancel :meth:`keep` and then stop it.
+
+    Args:
+        verdict: asked after every end, before a restart.
+        sleep, clock: the time between restarts, and the time itself (seconds, monotonic).
+    """
+
+    def __init__(
+        self,
+        engine: SupervisedEngine,
+        policy: RestartPolicy | None = None,
+        *,
+        verdict: Verdict = no_verdict,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._engine, self._policy, self._verdict = engine, policy or RestartPolicy(), verdict
+        self._sleep, self._clock = sleep, clock
+        self._restarts: deque[float] = deque()
+
+    async def keep(self) -> EngineState:
+        """Watch and start again until the engine is stopped or given up; the state it is in then.
+
+        The engine's own states tell all of it: ``crashed``, ``waiting`` with the reason and the number of the restart,
+        ``starting``, ``ready``; ``failed`` with the reason once it is given up.
+        """
+        while True:
+            ended = await self._engine.watch()
+            while ended.phase in ("crashed", "failed"):
+                if not await self._may_restart(ended):
+                    return self._engine.state
+                ended = await self._restart()
+            if ended.phase != "ready":
+                return ended
+
+    async def _may_restart(self, ended: EngineState) -> bool:
+        """Wait for the next start; False when there will be none."""
+        hopeless = await self._verdict(self._engine.log_path)
+        if hopeless is not None:
+            return self._gave_up(ended, f"it is not started again, since the same plan would fail again: {hopeless}")
+        policy, now = self._policy, self._clock()
+        while self._restarts and now - self._restarts[0] >= policy.within_s:
+            self._restarts.popleft()
+        number = len(self._restarts) + 1
+        if number > policy.limit:
+            minutes = f"{policy.within_s / 60:g} minutes"
+            return self._gave_up(ended, f"it is not started again after {policy.limit} restarts within {minutes}")
+        delay = policy.delays_s[min(number, len(policy.delays_s)) - 1] if policy.delays_s else 0.0
+        self._engine.wait_for_restart(f"restart {number} of {policy.limit} in {delay:g} s: {ended.reason}")
+        await self._sleep(delay)
+        return self._engine.state.phase == "waiting"  # not stopped meanwhile
+
+    async def _restart(self) -> EngineState:
+        self._restarts.append(self._clock())
+        with suppress(UserError):  # the state says why
+            await self._engine.start()
+        return self._engine.state
+
+    def _gave_up(self, ended: EngineState, why: str) -> bool:
+        if ended.phase == "crashed":
+            self._engine.give_up(f"{why}; {ended.reason}")
+        return False
