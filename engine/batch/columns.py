@@ -18,6 +18,24 @@ def question_columns(question: Question) -> tuple[str, ...]:
     return (own, *(f"{own}.{name}" for name in ("status", *shares, *rest)))
 
 
+def extra_columns(questions: Sequence[Question], kinds: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
+    """Columns that stand behind all others and only when there is something to say: ``<id>.round``, ``<id>.label``.
+
+    Args:
+        kinds: the part behind the point, for each question in turn.
+        taken: the other names of the export; an extra that meets one of them gets ``_`` behind it.
+    """
+    used, names = set(taken), []
+    for question in questions:
+        for kind in kinds:
+            name = f"{question.id}.{kind}"
+            while name in used:
+                name += "_"
+            used.add(name)
+            names.append(name)
+    return tuple(names)
+
+
 def input_names(columns: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
     """Names of the input's columns in the export.
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from engine.batch.form import check_columns, dump_form, form_sha256, load_form, parse_form
+from engine.batch.selection import Selection, check_filter, select
 from engine.batch.tables import Table, TableFormat, file_sha256, open_table
 from engine.batch.template import RowTemplate
 from engine.domain.form import Form
@@ -33,10 +34,11 @@ class PreparedRun:
         """Copy the table's rows into a new run. Reads the whole table: call it off the event loop.
 
         Raises:
-            InputError: a faulty row, or no row at all.
+            InputError: a faulty row, no row at all, or none that is selected.
             UserError: no space left.
         """
-        return RunStore.create(directory, self.spec, self.table.rows())
+        selection = Selection(**self.spec.selection)
+        return RunStore.create(directory, self.spec, select(self.table, selection) if selection else self.table.rows())
 
 
 def prepare(
@@ -46,6 +48,7 @@ def prepare(
     engine: str,
     method: Method | None = None,
     table_format: TableFormat | None = None,
+    selection: Selection | None = None,
 ) -> PreparedRun:
     """Check a form against a table.
 
@@ -53,6 +56,7 @@ def prepare(
         engine: the engine in words, stored with the run.
         method: instead of the form's.
         table_format: instead of the one found by ``tables.sniff``.
+        selection: which rows are read; None: all.
 
     Raises:
         InputError: names the file, the place, the limit and the value.
@@ -60,25 +64,43 @@ def prepare(
     form = load_form(form_path)
     if method is not None:
         form = replace(form, method=method)
-    table = open_table(table_path, table_format)
+    return prepare_form(
+        form, form_path, form_sha256(form_path), open_table(table_path, table_format), engine, selection or Selection()
+    )
+
+
+def prepare_form(
+    form: Form, form_path: Path, form_hash: str, table: Table, engine: str, selection: Selection
+) -> PreparedRun:
+    """Check a form that has been read already against a table.
+
+    Args:
+        form_path: where it came from (its file, or a manifest), for messages.
+        form_hash: SHA-256 of its file.
+
+    Raises:
+        InputError: as ``prepare``.
+    """
     check_columns(form, table.columns, str(form_path))
     template = RowTemplate(form.state, table.columns, f"{form_path}: state")
-    first = next(table.rows(), None)
-    if first is None:
-        raise InputError("table.empty", "{path} has no rows below its header", path=str(table_path))
+    if selection.where:
+        check_filter(selection.where, table.columns)
+    if next(table.rows(), None) is None:
+        raise InputError("table.empty", "{path} has no rows below its header", path=str(table.path))
     spec = RunSpec(
         name=form.name,
         form=dump_form(form),
         form_path=str(form_path.absolute()),
-        form_sha256=form_sha256(form_path),
+        form_sha256=form_hash,
         questions=tuple(question.id for question in form.questions),
         method=form.method,
         wording=WORDING,
-        table_path=str(table_path.absolute()),
-        table_sha256=file_sha256(table_path),
+        table_path=str(table.path.absolute()),
+        table_sha256=file_sha256(table.path),
         table_format=asdict(table.format),
         columns=table.columns,
         engine=engine,
+        selection=selection.as_json(),
     )
     return PreparedRun(form, table, template, spec)
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from engine.domain.reading import STATUSES, Method, Reading, ReadStatus
-from engine.domain.run import Round, RunInfo, RunState, Totals
+from engine.domain.run import Label, Round, RunInfo, RunState, Totals
 from engine.store.db import connect_readonly, translated
 from engine.store.lease import Lease
 from engine.store.run_schema import RUN_SCHEMA
@@ -208,6 +208,18 @@ class RunView:
             found.setdefault((each["row"], each["question"]), []).append(self._reading_of(each))
         return found
 
+    def labels(self, first_row: int = 1, last_row: int = 2**62) -> dict[tuple[int, int], Label]:
+        """What reviewers say, by (row, question): the last word about each answer that was not undone."""
+        query = """SELECT row, question, value, author, at FROM review
+            WHERE row BETWEEN ? AND ? AND undone = 0 ORDER BY id"""
+        found = self._read(lambda c: c.execute(query, (first_row, last_row)).fetchall())
+        return {(each["row"], each["question"]): Label(*each) for each in found}
+
+    def has_labels(self) -> bool:
+        """Whether anybody has reviewed anything."""
+        query = "SELECT EXISTS (SELECT 1 FROM review WHERE undone = 0)"
+        return bool(self._read(lambda c: c.execute(query).fetchone()[0]))
+
     def page(self, after_row: int = 0, limit: int = 200, status: ReadStatus | None = None) -> list[StoredRow]:
         """Rows behind ``after_row`` in the table's order.
 
@@ -272,6 +284,10 @@ class RunView:
             error=row["error"],
             round=row["round"],
         )
+
+    def query[T](self, read: Callable[[sqlite3.Connection], T]) -> T:
+        """Ask the file something, for the other modules of the store."""
+        return self._read(read)
 
     def _run_row(self) -> sqlite3.Row:
         row: sqlite3.Row = self._read(lambda c: c.execute("SELECT * FROM run").fetchone())
