@@ -31,6 +31,7 @@ class Settings(BaseModel):
         font_scale: 1 is the desktop's own size.
         engine_url: counts when ``engine`` is ``url``.
         concurrency: rows of a run that are read at the same time.
+        enter_sends: a message in the chat; else Enter begins a new line and Ctrl+Enter sends.
         draws: of a new form.
         last_form, last_table, last_folder: where file dialogs begin; empty at first.
     """
@@ -42,6 +43,7 @@ class Settings(BaseModel):
     engine: Literal["embedded", "url", "vllm"] = "embedded"
     engine_url: Annotated[str, Field(max_length=2000)] = ""
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 32
+    enter_sends: bool = True
     draws: Literal["auto"] | Annotated[int, Field(ge=1, le=32)] = "auto"
     last_form: str = ""
     last_table: str = ""
