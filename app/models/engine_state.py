@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from engine.domain.diagnosis import Diagnosis
+from engine.domain.plan import LaunchPlan
+
 EngineKind = Literal["embedded", "url", "vllm"]
 TOY_OWNER = "diffusion-desk-embedded"  # as the embedded engine's /v1/models says
 Phase = Literal["stopped", "starting", "ready", "stopping", "failed", "lost"]
@@ -24,6 +27,8 @@ class EngineState:
         since: seconds since the epoch when it became ready.
         log: the log file of an engine that we started.
         message, remedy: why it failed or was lost, and what to do.
+        plan: that a vLLM of ours was started by; None for other engines.
+        diagnosis: what its log says about a failure; while it starts or serves: the hang that it stands in.
     """
 
     phase: Phase = "stopped"
@@ -37,6 +42,8 @@ class EngineState:
     log: Path | None = None
     message: str = ""
     remedy: str = ""
+    plan: LaunchPlan | None = None
+    diagnosis: Diagnosis | None = None
 
     @property
     def ready(self) -> bool:

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -19,6 +18,7 @@ from app.presenters.settings import MAX_CONCURRENCY, MAX_DRAWS, SettingsPresente
 from app.theme import SCALE_MAX, SCALE_MIN, set_role
 from app.widgets.fields import ChoiceField, NumberField
 from app.widgets.icons import ThemedButton
+from app.widgets.page_frame import frame_page
 from app.widgets.page_header import PageHeader
 from app.widgets.transcript import COLUMN_WIDTH
 from engine import paths
@@ -52,24 +52,11 @@ class SettingsPage(QWidget):
         for card in (self._look(), self._engine(), self._decisions(), self._data()):
             cards.addWidget(card)
         cards.addStretch(1)
-        page = QWidget()
-        set_role(page, "page")
-        row = QHBoxLayout(page)
+        row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(column, 1000)
         row.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setObjectName("settings.scroll")
-        scroll.setAccessibleName(self.tr("Settings"))
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(header)
-        layout.addWidget(scroll, 1)
+        frame_page(self, header, row, "settings")
 
     def _look(self) -> QFrame:
         self.theme = ChoiceField(

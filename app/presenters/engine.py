@@ -16,16 +16,21 @@ import psutil
 from PySide6.QtCore import QObject, Signal
 
 from app.models.engine_state import EngineKind, EngineState
+from app.presenters.engine_vllm import VllmStart
 from app.tasks import cancel_all, spawn
 from engine import paths
 from engine.client.http import EngineClient
 from engine.client.live import LiveChannel
+from engine.domain.diagnosis import Diagnosis
 from engine.errors import EngineError, EngineRefused
+from engine.local.launch import LocalEngine
+from engine.supervise.diagnose_watch import EngineFailed, explains
 from engine.supervise.embedded import embedded_engine
 from engine.supervise.leftovers import sweep
 from engine.supervise.lifecycle import SupervisedEngine
 from engine.supervise.logs import tail
 from engine.supervise.processes import exit_text
+from engine.supervise.vllm import VllmEngine
 
 HEALTH_EVERY_S = 2.0
 MISSES = 2  # health checks in a row that fail before a server counts as lost: a busy one may miss one
@@ -64,6 +69,8 @@ class EnginePresenter(QObject):
         self.state = EngineState(kind=self.choice.kind)
         self.client: EngineClient | None = None
         self.live: LiveChannel | None = None
+        self.vllm = VllmStart(self)
+        self.vllm.hung.connect(self._on_hang)
         self._api_key: str | None = None
         self._engine: SupervisedEngine | None = None
         self._engine_kind: EngineKind = "embedded"
@@ -112,7 +119,7 @@ class EnginePresenter(QObject):
                 state = await self._open(choice)
             except EngineError as error:
                 await self._release()
-                self._set(replace(self.state, phase="failed", message=self._words(error), remedy=error.remedy))
+                self._set(self._failure(error))
             except asyncio.CancelledError:
                 await self._release()
                 self._set(EngineState(kind=choice.kind))
@@ -174,6 +181,13 @@ class EnginePresenter(QObject):
             return None
         return await asyncio.to_thread(lambda: sum(_rss(process) for process in group.members()))
 
+    async def pids(self) -> frozenset[int]:
+        """Of all processes of the engine; empty when it is not ours or not running."""
+        group = self._engine.group if self._engine is not None else None
+        if group is None:
+            return frozenset()
+        return await asyncio.to_thread(lambda: frozenset(process.pid for process in group.members()))
+
     async def log_tail(self, lines: int = LOG_LINES) -> str:
         """The end of the engine's log; empty for an engine that is not ours."""
         path = self.state.log
@@ -192,12 +206,19 @@ class EnginePresenter(QObject):
             state = EngineState("ready", "url", url=self.client.address, since=time.time())
         else:
             engine = await self._own_engine(choice)
-            self._set(replace(self.state, log=engine.log_path))
-            handle = await engine.start()
+            plan = engine.launch.plan if isinstance(engine, LocalEngine) and engine.launch else None
+            self._set(replace(self.state, log=engine.log_path, plan=plan))
+            handle = await (self.vllm.start(engine) if isinstance(engine, VllmEngine) else engine.start())
             self._api_key = handle.api_key
             self.client = EngineClient(handle.base_url, api_key=handle.api_key)
             state = EngineState(
-                "ready", choice.kind, url=handle.base_url, pid=handle.pid, since=time.time(), log=handle.log_path
+                "ready",
+                choice.kind,
+                url=handle.base_url,
+                pid=handle.pid,
+                since=time.time(),
+                log=handle.log_path,
+                plan=plan,
             )
         return await self._with_model(state)
 
@@ -252,6 +273,8 @@ class EnginePresenter(QObject):
         self._watchers = [spawn(self, self._watch_health(client), "engine health")]
         if engine is not None:
             self._watchers.append(spawn(self, self._watch_process(client, engine), "engine process"))
+        if isinstance(engine, VllmEngine):
+            self._watchers.append(spawn(self, self.vllm.follow(), "engine log"))
 
     async def _watch_health(self, client: EngineClient) -> None:
         missed = 0
@@ -262,7 +285,7 @@ class EnginePresenter(QObject):
 
     async def _watch_process(self, client: EngineClient, engine: SupervisedEngine) -> None:
         ended = await engine.watch()
-        if ended.phase == "failed":
+        if ended.ended:
             code = engine.group.exit_code() if engine.group is not None else None
             ending = self.tr("it ended") if code is None else self.tr("it ended ({how})").format(how=exit_text(code))
             await self._lost(client, ending)
@@ -272,21 +295,30 @@ class EnginePresenter(QObject):
         async with self._busy:
             if not self.state.ready or client is not self.client:
                 return
-            state = self.state
-            self._set(
-                replace(
-                    state,
-                    phase="lost",
-                    pid=None,
-                    message=why,
-                    remedy=self.tr("Restart it; answers that arrived and stored runs are kept."),
-                )
+            state = replace(
+                self.state,
+                phase="lost",
+                pid=None,
+                message=why,
+                remedy=self.tr("Restart it; answers that arrived and stored runs are kept."),
+                diagnosis=await self.vllm.verdict() if self.state.kind == "vllm" else None,
             )
+            if state.diagnosis is not None and explains(state.diagnosis):
+                state = replace(state, message=state.diagnosis.cause)
+            self._set(state)
             await self._release()
+
+    def _on_hang(self, diagnosis: Diagnosis | None) -> None:
+        if self.state.phase in ("starting", "ready"):
+            self._set(replace(self.state, diagnosis=diagnosis))
+
+    def _failure(self, error: EngineError) -> EngineState:
+        state = replace(self.state, phase="failed", message=self._words(error), remedy=error.remedy)
+        return replace(state, diagnosis=error.diagnosis if isinstance(error, EngineFailed) else None)
 
     def _words(self, error: EngineError) -> str:
         """The message without the end of the log, which the Engine page shows anyway."""
-        if error.code in ("engine.died_at_start", "engine.start_timeout"):
+        if error.code in ("engine.died_at_start", "engine.start_timeout") and not isinstance(error, EngineFailed):
             return self.tr("it {what}").format(what=error.params["what"])
         return error.message
 

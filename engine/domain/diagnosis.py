@@ -124,6 +124,15 @@ OUT_OF_MEMORY = frozenset({"oom", "oom_hidden", "cublas_memory", "no_kv", "autof
 
 
 @dataclass(frozen=True, slots=True)
+class PlanChange:
+    """One thing that another plan has otherwise; empty texts for what one of them does not have."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class Retry:
     """What a remedy makes of a start: to be shown, and then planned and started.
 

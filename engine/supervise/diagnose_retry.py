@@ -143,8 +143,8 @@ def _one_sequence(diagnosis: Diagnosis, plan: LaunchPlan, wishes: Wishes) -> Ret
 
 
 def _smaller_canvas(diagnosis: Diagnosis, plan: LaunchPlan, wishes: Wishes) -> Retry | None:
-    if plan.canvas <= LEAST_CANVAS:
-        return None
+    if plan.canvas <= LEAST_CANVAS or (diagnosis.out_of_memory and diagnosis.stage in _LOADING):
+        return None  # while weights are loaded there are no canvases yet
     change = f"a canvas of {LEAST_CANVAS} slots instead of {plan.canvas}"
     return Retry("smaller_canvas", replace(wishes, canvas=LEAST_CANVAS), changes=(change,))
 

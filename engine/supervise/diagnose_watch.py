@@ -13,22 +13,23 @@ import os
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from engine.domain.diagnosis import Diagnosis
 from engine.domain.hardware import Machine
 from engine.domain.plan import LaunchPlan, Wishes
 from engine.errors import UserError
-from engine.supervise.diagnose import LogReader
+from engine.supervise.diagnose import LogReader, diagnose_file
 from engine.supervise.diagnose_catalogue import catalogue
 from engine.supervise.diagnose_explain import explain
 from engine.supervise.diagnose_retry import offered
 from engine.supervise.lifecycle import EngineHandle, SupervisedEngine
 
 LOOK_S = 0.25
-PIECE_BYTES = 128 * 1024  # read at once: a log of many megabytes is caught up with on a thread, piece by piece
+PIECE_BYTES = 128 * 1024  # read at once
 PATIENCE = 5.0  # times a hang's own time: then a start that says nothing is ended
 
 # Errors of ours whose text goes on with the end of the log, which a diagnosis makes needless.
@@ -69,31 +70,27 @@ class LogWatch:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._engine, self._machine, self._plan, self._wishes = engine, machine, plan, wishes or Wishes()
-        self._reader = LogReader(clock)
-        self._file: BinaryIO | None = None
-        self._before = _inode(engine.log_path)  # of the start before: it is moved away when ours begins
+        self._clock, self._reader = clock, LogReader(clock)
+        # The log of the start before is moved away when ours begins.
+        self._inode = self._before = _inode(engine.log_path)
+        self._at = 0
         self._guard = threading.Lock()  # a look that was cancelled may still be at work on its thread
-
-    @property
-    def began(self) -> bool:
-        """Whether a process was launched: without one there is no log of this start."""
-        return self._file is not None
 
     async def follow(self) -> None:
         """Read what the log grows by, until cancelled."""
         while True:
-            await self._catch_up()
+            while await asyncio.to_thread(self._take):
+                pass
             await asyncio.sleep(LOOK_S)
 
     async def hang(self) -> Diagnosis | None:
         """The hang that the log stands in now, if it does."""
-        found = await asyncio.to_thread(self._diagnosis)
+        found = await asyncio.to_thread(self._now)
         return found if found.kind == "hang" else None
 
     async def verdict(self) -> Diagnosis:
         """What the whole log says, once the engine has ended."""
-        await self._catch_up()
-        return await asyncio.to_thread(self._close)
+        return await asyncio.to_thread(self._whole)
 
     def explained(self, rule: str) -> Diagnosis:
         """A failure that was noticed by us and not by the engine, in the words of a rule."""
@@ -103,50 +100,36 @@ class LogWatch:
             Diagnosis(found.id, found.kind, found.phase, "start", said.cause, said.remedies, sources=found.sources)
         )
 
-    async def _catch_up(self) -> None:
-        while await asyncio.to_thread(self._take):
-            pass
-
     def _take(self) -> bool:
         """Feed one piece; whether there may be more."""
-        with self._guard:
-            if self._file is None and _inode(self._engine.log_path) != self._before:
-                self._file = _open(self._engine)
-            if self._file is None:
-                return False
-            piece = self._file.read(PIECE_BYTES)
-            if piece:
-                self._reader.feed(piece)
-                return len(piece) == PIECE_BYTES
-            return self._turn_over()
+        with self._guard, suppress(OSError), self._engine.log_path.open("rb") as file:
+            state = os.fstat(file.fileno())
+            if state.st_ino == self._before:
+                return False  # ours has not begun
+            if state.st_ino != self._inode or state.st_size < self._at:  # begun, or cut since it was too long
+                self._inode, self._at = state.st_ino, 0
+                self._reader = LogReader(self._clock)
+            file.seek(self._at)
+            piece = file.read(PIECE_BYTES)
+            self._at += len(piece)
+            self._reader.feed(piece)
+            return len(piece) == PIECE_BYTES
+        return False
 
-    def _turn_over(self) -> bool:
-        """The old file is read to its end: go on with the new one, if the log was rotated."""
-        newer = _open(self._engine)
-        if newer is None or self._file is None:
-            return False
-        if _same(self._file, newer):
-            newer.close()
-            return False
-        self._file.close()
-        self._file = newer
-        return True
-
-    def _diagnosis(self) -> Diagnosis:
+    def _now(self) -> Diagnosis:
         with self._guard:
             return self._offered(self._reader.diagnosis(machine=self._machine, plan=self._plan))
+
+    def _whole(self) -> Diagnosis:
+        path = self._engine.log_path
+        if _inode(path) == self._before:  # nothing was launched
+            return self._now()
+        return self._offered(diagnose_file(path, machine=self._machine, plan=self._plan))
 
     def _offered(self, diagnosis: Diagnosis) -> Diagnosis:
         if self._plan is None:
             return diagnosis
         return replace(diagnosis, remedies=offered(diagnosis, self._plan, self._wishes))
-
-    def _close(self) -> Diagnosis:
-        with self._guard:
-            self._reader.close()
-            if self._file is not None:
-                self._file.close()
-        return self._diagnosis()
 
 
 async def start_watched(
@@ -236,19 +219,8 @@ async def _until_hopeless(watch: LogWatch, on_hang: Callable[[Diagnosis | None],
             return found
 
 
-def _open(engine: SupervisedEngine) -> BinaryIO | None:
-    try:
-        return engine.log_path.open("rb")
-    except OSError:
-        return None
-
-
 def _inode(path: Path) -> int | None:
     try:
         return path.stat().st_ino
     except OSError:
         return None
-
-
-def _same(first: BinaryIO, second: BinaryIO) -> bool:
-    return os.fstat(first.fileno()).st_ino == os.fstat(second.fileno()).st_ino

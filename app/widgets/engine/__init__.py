@@ -1,0 +1,1 @@
+"""What the Engine page and the setup's launch share."""
