@@ -3,7 +3,8 @@
 A worker that fails takes the rest with it: the other workers lose their peer, EngineCore says that a worker died, the
 server that its core did. All of that is written at nearly the same time by several processes. So a line is judged by
 the kind of its rule, its level and its place: the first fault at an error's level wins; a fault that was only warned
-of comes after it, then echoes, wrappers, refused requests and notices.
+of comes after it, then echoes, wrappers, refused requests and notices. Where an error that no rule knows is written, a
+warning explains nothing: what is unknown is said to be so.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _BAR = re.compile(r"\d+%\|")
 _LIKELY = re.compile(
     r"\b\w*(?:Error|Exception|Failure)\b|\b(?:fatal|failed|Killed|core dumped|Segmentation fault|terminate called)\b",
 )
+_RAISED = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception)\b")  # the last line of a traceback begins with it
 _STAGES: tuple[tuple[str, Stage], ...] = (
     ("vLLM is using nccl==", "connect"),
     ("Loading model from scratch", "load"),
@@ -71,6 +73,7 @@ class LogReader:
         self._stage: Stage = "start"
         self._first: dict[int, _Hit] = {}  # by rank
         self._also: dict[str, None] = {}
+        self._unknown_error = False
         self._tail: deque[LogLine] = deque(maxlen=TAIL)
         self._likely: list[LogLine] = []
         self._at: float | None = None
@@ -104,7 +107,7 @@ class LogReader:
         if hang is not None and (rank is None or rank > _RANKS["fault", False]):
             hit = _Hit(hang.rule, hang.match, hang.line, self._stage)
             return self._explained(hit, {"seconds": f"{hang.seconds:.0f}"}, machine, plan)
-        if rank is None:
+        if rank is None or (rank == _RANKS["fault", True] and self._unknown_error):
             return self._unknown()
         return self._explained(self._first[rank], {}, machine, plan)
 
@@ -117,6 +120,8 @@ class LogReader:
             if hit is not None:
                 self._first.setdefault(_rank(hit), hit)
                 self._also.setdefault(hit.rule.id)
+            elif not quoted and line.level not in _CALM and line.level != "WARNING" and _RAISED.match(line.text):
+                self._unknown_error = True
             self._remember(line, quoted=quoted, known=hit is not None and hit.rule.kind != "notice")
 
     def _find(self, line: LogLine) -> _Hit | None:
@@ -163,6 +168,7 @@ class LogReader:
             stage=self._stage,
             cause="the log names no failure that this program knows; the likely lines of its end are marked",
             remedies=(),
+            also=tuple(self._also),
             tail=self._end(),
         )
 

@@ -279,3 +279,33 @@ def test_a_huge_log_is_read_in_flat_memory(tmp_path: Path) -> None:
 def test_a_log_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*gone\.log"):
         diagnose_file(tmp_path / "gone.log")
+
+
+ULIMIT = (
+    "WARNING 11-29 20:40:31 [system_utils.py:270] Found ulimit of 20000 and failed to automatically increase with "
+    "error current limit exceeds maximum limit. This can cause fd limit errors like `OSError: [Errno 24] Too many open "
+    "files`. Consider increasing with ulimit -n"
+)
+
+
+def test_a_warning_that_quotes_an_error_is_no_failure() -> None:
+    """As vLLM 0.33.0 wrote it on a machine with a hard limit; what had ended it was a missing package."""
+    lines = [f"{API} {ULIMIT}\n", *beginning()]
+    assert read(lines).rule == "ulimit_low"
+    found = read([*lines, *traceback(API, "ModuleNotFoundError: No module named 'pycountry'")])
+    assert found.rule == "package_missing"
+    assert found.cause == "the engine's environment lacks the Python package pycountry"
+
+
+WARNED = "WARNING 11-29 18:02:40 [utils.py:9] socket.accept() out of system resource: Too many open files"
+
+
+def test_an_unknown_error_is_not_explained_by_a_warning_before_it() -> None:
+    assert read([*beginning(), f"{API} {WARNED}\n"]).rule == "open_files"
+    found = read([*beginning(), f"{API} {WARNED}\n", *traceback(TP0, "ValueError: a thing that nobody has met")])
+    assert found.rule == "unknown"
+    assert not found.known
+    assert found.also == ("open_files",)
+    assert any("nobody has met" in line.text and line.likely for line in found.tail)
+    wrapped = read([*beginning(), f"{API} {WARNED}\n", *ending()])  # wrappers are known, and say nothing new
+    assert wrapped.rule == "open_files"
