@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 
 from app.models.engine_start import PhaseTime, StartView
 from engine.domain.hardware import GIB
-from engine.supervise.vllm import StartProgress
+from engine.supervise.start_log import StartProgress
 
 _WEIGHTS = re.compile(r"Model loading took (?P<gib>[\d.]+) GiB")
 _CACHE = re.compile(r"Available KV cache memory: (?P<gib>[\d.]+) GiB")
 
 
-class StartClock:
+class StartTimes:
     """Takes the steps of a start and can be asked at any time.
 
     Args:
@@ -48,13 +48,12 @@ class StartClock:
         now = self._clock() if self._ended is None else self._ended
         number = self._now.number if self._now is not None else -1
         phases = tuple(self._phase(place, name, number, now) for place, name in enumerate(self._phases))
-        eta = getattr(self._now, "eta_s", None)
         return StartView(
             phases,
             self._now.fraction if self._now is not None else None,
             self._now.detail if self._now is not None else "",
             now - self._began,
-            eta,
+            self._now.eta_s if self._now is not None else None,
         )
 
     def _phase(self, place: int, name: str, number: int, now: float) -> PhaseTime:

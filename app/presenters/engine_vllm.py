@@ -8,14 +8,15 @@ from PySide6.QtCore import QObject, Signal
 
 from app.models.engine_start import StartView
 from app.presenters.engine_memory import Ours, in_use, look_at_cards
-from app.presenters.engine_start import StartClock
+from app.presenters.engine_start import StartTimes
 from engine.domain.diagnosis import Diagnosis
 from engine.domain.plan import LaunchPlan
 from engine.local.launch import Launch, LocalEngine
 from engine.supervise.diagnose_hang import WAITING
 from engine.supervise.diagnose_watch import EngineFailed, LogWatch, start_watched
 from engine.supervise.lifecycle import EngineHandle
-from engine.supervise.vllm import StartProgress, VllmEngine
+from engine.supervise.start_log import StartProgress
+from engine.supervise.vllm import VllmEngine
 
 HANG_LOOK_S = 2.0
 
@@ -39,7 +40,7 @@ class VllmStart(QObject):
         super().__init__(parent)
         self.launch: Launch | None = None
         self.failed: list[tuple[Diagnosis, LaunchPlan]] = []
-        self._clock = StartClock()
+        self._clock = StartTimes()
         self._before: dict[str, int] = {}
         self._watch: LogWatch | None = None
         self._heard: VllmEngine | None = None
@@ -64,7 +65,7 @@ class VllmStart(QObject):
         """
         self._hear(engine)
         self.launch = engine.launch if isinstance(engine, LocalEngine) else None
-        self._clock = StartClock(self.plan.phases if self.plan else ())
+        self._clock = StartTimes(self.plan.phases if self.plan else ())
         self.progressed.emit(self.view())
         self._before = in_use((await asyncio.to_thread(look_at_cards))[1])
         machine = self.launch.machine if self.launch else None

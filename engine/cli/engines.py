@@ -15,7 +15,7 @@ from engine.supervise.leftovers import sweep
 
 if TYPE_CHECKING:
     from engine.supervise.lifecycle import EngineHandle, SupervisedEngine
-    from engine.supervise.vllm import StartProgress
+    from engine.supervise.start_log import StartProgress
 
 EMBEDDED, VLLM = "embedded", "vllm"
 HELP = "embedded (the bundled toy model), vllm (as the setup has it), or the URL of a running server."

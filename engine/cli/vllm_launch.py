@@ -28,7 +28,8 @@ from engine.local.launch import HOST, engine_of
 from engine.local.stored import Memory, load_memory, memory_file
 from engine.supervise.diagnose_retry import amended
 from engine.supervise.program import run_program
-from engine.supervise.vllm import StartProgress, VllmEngine
+from engine.supervise.start_log import StartProgress
+from engine.supervise.vllm import VllmEngine
 
 ASK_S = 120.0  # an interpreter on a cold disk
 _WHERE = "import importlib.util as u; s = u.find_spec('vllm'); print(s.submodule_search_locations[0] if s else '')"

@@ -20,7 +20,7 @@ from engine.domain.plan import LaunchPlan
 from engine.launch.fixes import FixResult
 from engine.supervise.diagnose_watch import EngineFailed
 from engine.supervise.lifecycle import EngineHandle
-from engine.supervise.vllm import StartProgress
+from engine.supervise.start_log import StartProgress
 
 TAIL = 12  # lines of an unknown failure
 
@@ -207,9 +207,8 @@ class TextServe:
             parts.append(f"{now.fraction:.0%}")
         if self._live:
             parts.append(duration(self._clock() - self._began))
-        eta = getattr(now, "eta_s", None)
-        if eta:
-            parts.append(f"about {duration(eta)} left")
+        if now.eta_s:
+            parts.append(f"about {duration(now.eta_s)} left")
         return "  ".join(parts)
 
     def _clear(self) -> None:

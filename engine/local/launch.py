@@ -22,13 +22,17 @@ from engine import paths
 from engine.domain.hardware import Machine
 from engine.domain.plan import LaunchPlan, Refusal
 from engine.errors import UserError
+from engine.hardware import nvml
 from engine.launch.command import MODEL_NAME, argv, environment
 from engine.launch.fixes import require
 from engine.local.disk import EngineOnDisk, checkpoint_complete, engine_lock, engine_on_disk, look_at_machine
 from engine.local.stored import load_memory, memory_file
 from engine.runtime.places import Environment
+from engine.supervise.memory import MemoryWatch
+from engine.supervise.start_log import StartProgress
 from engine.supervise.state import EngineState
-from engine.supervise.vllm import StartProgress, VllmEngine
+from engine.supervise.timings import StartTimings, start_key
+from engine.supervise.vllm import VllmEngine
 
 HOST = "127.0.0.1"
 REMEDY = "go through the steps of the page Setup"
@@ -102,6 +106,8 @@ def engine_of(
         phases=plan.phases,
         host=host,
         port=port,
+        memory=MemoryWatch([card.uuid for card in plan.cards], lambda: nvml.probe().gpus),
+        timings=StartTimings(start_key(plan, python, checkpoint)),
         on_state=on_state,
         on_progress=on_progress,
         api_key=api_key,
