@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,8 +34,8 @@ class CheckOptions:
     encoding: str | None
     delimiter: str | None
     no_header: bool
-    draws: str | None
-    wire: Literal["canvas", "native"] | None
+    draws: str | None = None
+    wire: Literal["canvas", "native"] | None = None
 
     def load(self) -> Form:
         """The form, with what the command line says about its method.
@@ -61,26 +61,40 @@ class CheckOptions:
         return open_table(self.table, fmt)
 
 
-def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """FORM TABLE and the options that every check takes; they arrive as keywords named like ``CheckOptions``."""
-    for decorate in reversed(
-        [
-            click.argument("form", type=_PATH),
-            click.argument("table", type=_PATH),
-            click.option("--engine", default=EMBEDDED, show_default=True, help=HELP),
-            click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of a server given by its URL."),
-            click.option("--encoding", help="Of the table, a Python codec name, instead of the one guessed."),
-            click.option("--delimiter", help="Of the table, one character or tab, instead of the one guessed."),
-            click.option("--no-header", is_flag=True, help="The table's first line is data."),
-            click.option(
-                "--draws",
-                type=click.Choice(["auto", *map(str, range(1, 33))]),
-                metavar="N|auto",
-                help="Looks per question; else as the form says.",
-            ),
-            click.option("--wire", type=click.Choice(["canvas", "native"]), help="How to ask; else as the form says."),
-        ]
-    ):
+Command = Callable[..., Any]
+
+_TABLE_OPTIONS: tuple[Callable[[Command], Command], ...] = (
+    click.argument("form", type=_PATH),
+    click.argument("table", type=_PATH),
+    click.option("--engine", default=EMBEDDED, show_default=True, help=HELP),
+    click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of a server given by its URL."),
+    click.option("--encoding", help="Of the table, a Python codec name, instead of the one guessed."),
+    click.option("--delimiter", help="Of the table, one character or tab, instead of the one guessed."),
+    click.option("--no-header", is_flag=True, help="The table's first line is data."),
+)
+_METHOD_OPTIONS: tuple[Callable[[Command], Command], ...] = (
+    click.option(
+        "--draws",
+        type=click.Choice(["auto", *map(str, range(1, 33))]),
+        metavar="N|auto",
+        help="Looks per question; else as the form says.",
+    ),
+    click.option("--wire", type=click.Choice(["canvas", "native"]), help="How to ask; else as the form says."),
+)
+
+
+def table_options(command: Command) -> Command:
+    """FORM TABLE, the engine, and how the table is written; they arrive as keywords named like ``CheckOptions``."""
+    return _with(command, _TABLE_OPTIONS)
+
+
+def check_options(command: Command) -> Command:
+    """The same, and how the questions are read."""
+    return _with(command, (*_TABLE_OPTIONS, *_METHOD_OPTIONS))
+
+
+def _with(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    for decorate in reversed(options):
         command = decorate(command)
     return command
 

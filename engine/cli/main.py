@@ -37,6 +37,7 @@ _COMMANDS = {
     "runs": "List the stored runs, newest first.",
     "export": "Write the answers of a run to a CSV.",
     "form": "Look at forms, begin one, try one, import and export.",
+    "compare-methods": "Read a labelled sample in several ways: which method is worth it.",
     "check-interference": "Read some rows alone and jointly: how far questions pull each other.",
     "check-order": "Read some rows in every order of the options: what the order does.",
     "analyse": "Say how good the answers of a run are.",

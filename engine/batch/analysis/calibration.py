@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from engine.batch.analysis.measures import brier
-
 BINS = 10
 Z95 = 1.959963984540054  # the normal distribution's 97.5 % point
 FEW_LABELS = 200  # below, a calibration error says more of the sample than of the model
@@ -54,22 +52,37 @@ class Reliability:
         )
 
 
-def reliability(probabilities: ArrayLike, positive: ArrayLike, bins: int = BINS) -> Reliability | None:
-    """The diagram of probabilities of yes against gold; None without rows. A bin holds its lower edge."""
+def reliability(
+    probabilities: ArrayLike, positive: ArrayLike, bins: int = BINS, *, weights: ArrayLike | None = None
+) -> Reliability | None:
+    """The diagram of probabilities of yes against gold; None without rows. A bin holds its lower edge.
+
+    Args:
+        weights: how many rows each stands for, where the rows are no plain sample; counts and intervals stay those
+            of the rows.
+    """
     p, truth = np.asarray(probabilities, dtype=np.float64), np.asarray(positive, dtype=np.float64)
-    score = brier(p, truth)
-    if score is None:
+    if not p.size:
         return None
+    w = np.ones(p.size) if weights is None else np.asarray(weights, dtype=np.float64)
     place = np.minimum((p * bins).astype(np.int64), bins - 1)
     counts = np.bincount(place, minlength=bins)
     used = np.flatnonzero(counts)
-    count = counts[used]
-    predicted = np.bincount(place, weights=p, minlength=bins)[used] / count
-    observed = np.bincount(place, weights=truth, minlength=bins)[used] / count
-    low, high = wilson(observed, count)
-    ece = float((count * np.abs(observed - predicted)).sum() / p.size)
+    weight = np.bincount(place, weights=w, minlength=bins)[used]
+    predicted = np.bincount(place, weights=p * w, minlength=bins)[used] / weight
+    observed = np.bincount(place, weights=truth * w, minlength=bins)[used] / weight
+    low, high = wilson(observed, counts[used])
     return Reliability(
-        used / bins, (used + 1) / bins, count, predicted, observed, low, high, ece=ece, brier=score, rows=int(p.size)
+        low=used / bins,
+        high=(used + 1) / bins,
+        count=counts[used],
+        predicted=predicted,
+        observed=observed,
+        observed_low=low,
+        observed_high=high,
+        ece=float((weight * np.abs(observed - predicted)).sum() / w.sum()),
+        brier=float((w * (p - truth) ** 2).sum() / w.sum()),
+        rows=int(p.size),
     )
 
 
