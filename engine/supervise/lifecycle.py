@@ -108,7 +108,7 @@ class SupervisedEngine:
         self._live_socket = live_socket
         self._pid_dir = pid_dir or paths.runtime_dir()
         self._memory, self._sleep = memory, sleep or SleepWatch()
-        self._on_state = on_state
+        self.on_state = on_state
         self._group: EngineGroup | None = None
 
     @property
@@ -335,8 +335,8 @@ class SupervisedEngine:
 
     def _move(self, phase: Phase, reason: str = "") -> None:
         self.state = self.state.to(phase, reason)
-        if self._on_state is not None:
-            self._on_state(self.state)
+        if self.on_state is not None:
+            self.on_state(self.state)
 
     def wait_for_restart(self, reason: str) -> None:
         """It has crashed or failed and will be started again soon; see :mod:`engine.supervise.keep`."""
