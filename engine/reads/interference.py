@@ -96,6 +96,8 @@ class Interference:
         if self.shift is None:
             return "Read the questions alone."
         bad = self.shift > LIMIT_SHIFT or self.flips > LIMIT_FLIPS * self.compared
+        if not bad and self.rank_correlation is not None and self.rank_correlation < GOOD_RANKING:
+            return "The numbers hardly move, but the order of the rows does: read alone what you want to rank."
         if not bad:
             return "Joint reading changes little on these rows."
         if self.rank_correlation is not None and self.rank_correlation >= GOOD_RANKING:

@@ -83,16 +83,21 @@ class Pick:
     positives: int
 
     @property
+    def noise_floor(self) -> float:
+        """The least difference of the goal's figure that is more than luck, from the rows that it is a share of."""
+        taken = round(self.yes_share * self.rows)
+        base = {"accuracy": self.rows, "recall": self.positives, "precision": taken, "f1": min(taken, self.positives)}
+        return noise_floor(self.in_bag, base[self.goal])
+
+    @property
     def sentence(self) -> str:
         """The choice and its noise floor in words."""
-        base = self.positives if self.goal == "recall" else self.rows
-        floor = noise_floor(self.in_bag, base)
         expected = "unknown on new rows" if self.out_of_bag is None else f"about {self.out_of_bag:.2f} on new rows"
         return (
             f"At {self.threshold:.3f} the {self.goal} is {self.in_bag:.2f} on the {self.rows} labelled rows and "
             f"{expected}; {self.yes_share:.1%} of the rows count as yes. Resampled rows choose thresholds from "
-            f"{self.chosen.low:.3f} to {self.chosen.high:.3f}. "
-            f"With so many rows differences under {floor:.2f} are luck."
+            f"{self.chosen.low:.3f} to {self.chosen.high:.3f}. With {self.positives} positives differences under "
+            f"{self.noise_floor:.2f} are luck."
         )
 
 
