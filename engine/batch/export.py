@@ -17,6 +17,7 @@ from engine.store.runs import RunView
 __all__ = ["ExportSummary", "check_target", "export_csv", "export_run", "kind_of"]
 
 ExportKind = Literal["csv", "xlsx", "parquet", "jsonl", "manifest", "report"]
+_BUFFER = 1 << 18  # bytes
 _SUFFIXES: dict[str, ExportKind] = {
     ".xlsx": "xlsx",
     ".parquet": "parquet",
@@ -122,7 +123,7 @@ def _writer(kind: ExportKind, view: RunView, bom: bool) -> Callable[[ExportTable
 
 
 def _write_csv(table: ExportTable, part: Path, bom: bool) -> None:
-    with part.open("w", encoding="utf-8", newline="") as file:
+    with part.open("w", encoding="utf-8", newline="", buffering=_BUFFER) as file:
         if bom:
             file.write("\ufeff")
         writer = csv.writer(file, lineterminator="\r\n")

@@ -5,10 +5,13 @@ A CSV gets texts, everything else gets values (numbers, truth, nothing). docs/ex
 
 from __future__ import annotations
 
-import json
+import string
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from operator import itemgetter
+from typing import Any, Literal
+
+from pydantic_core import from_json, to_json
 
 from engine.batch.columns import ROW_ID, extra_columns, input_names, question_columns
 from engine.batch.formulas import guarded
@@ -17,7 +20,7 @@ from engine.domain.question import Choice, Question
 from engine.domain.reading import STATUSES
 from engine.domain.run import Label, Totals
 from engine.errors import BugError
-from engine.store.run_export import RawAnswer, RawRow, raw_pages
+from engine.store.run_export import RawAnswer, RawPage, raw_pages
 from engine.store.runs import RunView
 
 PAGE = 2000  # rows in memory at a time
@@ -25,6 +28,8 @@ PAGE = 2000  # rows in memory at a time
 Cell = str | float | int | bool | None
 CellType = Literal["text", "number", "count", "truth"]
 
+_PLACE_AND_STATUS = itemgetter(1, 2)
+_PLAIN = frozenset(["", *string.ascii_letters, *string.digits])
 _TRUTH = {None: "", 0: "false", 1: "true"}
 _LABEL_KINDS = ("label", "label_by", "label_at")
 _DIAGNOSTICS: tuple[CellType, ...] = ("number", "truth", "number", "count", "number", "number", "text", "text")
@@ -47,7 +52,7 @@ class ExportTable:
         self._view, self._form, self._typed = view, form, typed
         self._text: Callable[[str], str] = self._guarded if guard else str
         self.guarded = self.unanswered = 0
-        self._counts: dict[str, Counter[str]] = {question.id: Counter() for question in form.questions}
+        self._counts: Counter[tuple[int, str]] = Counter()
         self._rounds, self._labels = len(view.rounds()) > 1, view.has_labels()
         own = [self._text(name) for question in form.questions for name in question_columns(question)]
         shown = [self._text(column) for column in view.spec.columns]
@@ -62,16 +67,16 @@ class ExportTable:
             *(("count" if kind == "round" else "text") for _ in form.questions for kind in kinds),
         )
         self.renamed = tuple((old, new) for old, new in zip(shown, inputs, strict=True) if old != new)
-        self._blank = [[None if typed else ""] * len(question_columns(question)) for question in form.questions]
-        self._options = [len(question.answers) for question in form.questions]
         self._none: Cell = None if typed else ""
+        self._blank: list[list[Cell]] = [[self._none] * len(question_columns(each)) for each in form.questions]
+        self._no_shares = [[""] * len(question.answers) for question in form.questions]
 
     @property
     def totals(self) -> dict[str, Totals]:
         """Answers by status, per question."""
         return {
-            question: Totals(**{status: counts[status] for status in STATUSES})
-            for question, counts in self._counts.items()
+            question.id: Totals(**{status: self._counts[place, status] for status in STATUSES})
+            for place, question in enumerate(self._form.questions)
         }
 
     def rows(self) -> Iterator[list[Cell]]:
@@ -81,94 +86,120 @@ class ExportTable:
             BugError: not every row came.
         """
         rows = 0
-        row_of = self._typed_answer if self._typed else self._text_answer
         for page in raw_pages(self._view, PAGE):
-            labels = self._view.labels(page[0].row, page[-1].row) if self._labels else {}
-            for raw in page:
-                yield self._row(raw, row_of, labels)
-            rows += len(page)
+            yield from self._page(page)
+            rows += len(page.rows)
         if rows != self._view.rows:
             raise BugError("export.rows", "{rows} rows of {total} were exported", rows=rows, total=self._view.rows)
 
-    def _row(
-        self,
-        raw: RawRow,
-        row_of: Callable[[RawAnswer, list[Cell]], None],
-        labels: dict[tuple[int, int], Label],
-    ) -> list[Cell]:
-        cells: list[Cell] = [raw.row]
-        cells += map(self._text, json.loads(raw.cells))
-        if not raw.answers:
-            self.unanswered += 1
-        at = 0
-        for place, question in enumerate(self._form.questions):
-            answer = raw.answers[at] if at < len(raw.answers) else None
-            if answer is None or answer.question != place:  # the run has not come to it
-                cells += self._blank[place]
-                continue
-            at += 1
-            self._counts[question.id][answer.status] += 1
-            row_of(answer, cells)
-        if self._rounds or self._labels:
-            self._extras(raw, labels, cells)
-        return cells
-
-    def _text_answer(self, answer: RawAnswer, cells: list[Cell]) -> None:
-        value, options = answer.value, self._options[answer.question]
-        if answer.status != "ok" or value is None:
-            cells.append("")
-            cells.append(answer.status)
-            cells += [""] * options
-        else:
-            cells.append(self._text(value) if isinstance(value, str) else float(value))
-            cells.append(answer.status)
-            # JSON writes numbers as this export does: with all digits that tell them from their neighbours.
-            cells += answer.shares[1:-1].split(", ")
-        cells += (
-            answer.label_mass,
-            _TRUTH[answer.argmax_is_label],
-            answer.entropy,
-            answer.draws,
-            answer.stderr,
-            answer.agreement,
-            answer.method,
-            self._text(answer.error) if answer.error else "",
-        )
-
-    def _typed_answer(self, answer: RawAnswer, cells: list[Cell]) -> None:
-        value, argmax = answer.value, answer.argmax_is_label
-        ok = answer.status == "ok" and value is not None
-        cells.append(value if ok else None)
-        cells.append(answer.status)
-        cells += json.loads(answer.shares) if ok else [None] * self._options[answer.question]
-        cells += (
-            answer.label_mass,
-            None if argmax is None else bool(argmax),
-            answer.entropy,
-            answer.draws,
-            answer.stderr,
-            answer.agreement,
-            answer.method,
-            answer.error,
-        )
-
-    def _extras(self, raw: RawRow, labels: dict[tuple[int, int], Label], cells: list[Cell]) -> None:
-        rounds = {answer.question: answer.round for answer in raw.answers}
-        for place in range(len(self._form.questions)):
-            if self._rounds:
-                cells.append(rounds.get(place, self._none))
-            if self._labels:
-                label = labels.get((raw.row, place))
-                if label is None:
-                    cells += (self._none,) * len(_LABEL_KINDS)
+    def _page(self, page: RawPage) -> Iterator[list[Cell]]:
+        self._counts.update(map(_PLACE_AND_STATUS, page.answers))
+        blocks = iter(self._typed_blocks(page.answers) if self._typed else self._text_blocks(page.answers))
+        more = self._extras(page) if self._rounds or self._labels else None
+        answers, text, blanks = iter(page.answers), self._text, list(enumerate(self._blank))
+        answer = next(answers, None)
+        for row, cells in page.rows:
+            # Nearly every cell begins with a letter or a digit, and then there is nothing to guard.
+            out: list[Cell] = [row, *(cell if cell[:1] in _PLAIN else text(cell) for cell in from_json(cells))]
+            if answer is None or answer[0] != row:
+                self.unanswered += 1
+            for place, blank in blanks:
+                if answer is None or answer[0] != row or answer[1] != place:  # the run has not come to it
+                    out += blank
                 else:
-                    value = self._none if label.value is None else self._text(label.value)
-                    cells += (value, self._text(label.author), label.at)
+                    out += next(blocks)
+                    answer = next(answers, None)
+            if more is not None:
+                out += more(row)
+            yield out
+
+    def _text_blocks(self, answers: Sequence[RawAnswer]) -> Iterator[Sequence[Cell]]:
+        """The columns of each answer as texts."""
+        if not answers:
+            return
+        text, no_shares = self._text, self._no_shares
+        # Column by column: a page of numbers becomes texts in one call.
+        _, places, states, values, shares, masses, truths, entropies, draws, stderrs, agreements, methods, errors, _ = (
+            zip(*answers, strict=True)
+        )
+        numbers = number_texts(tuple(None if type(value) is str else value for value in values))
+        rests = zip(
+            number_texts(masses),
+            map(_TRUTH.__getitem__, truths),
+            number_texts(entropies),
+            draws,
+            number_texts(stderrs),
+            number_texts(agreements),
+            methods,
+            (text(error) if error else "" for error in errors),
+            strict=True,
+        )
+        columns = zip(places, states, values, numbers, shares, rests, strict=True)
+        for place, status, value, number, share, rest in columns:
+            if status == "ok" and value is not None:
+                # JSON writes numbers as this export does: with all digits that tell them from their neighbours.
+                parts = share[1:-1].split(", ")
+                yield (text(value) if type(value) is str else number, status, *parts, *rest)
+            else:
+                yield ("", status, *no_shares[place], *rest)
+
+    def _typed_blocks(self, answers: Sequence[RawAnswer]) -> Iterator[Sequence[Cell]]:
+        """The columns of each answer as values."""
+        for answer in answers:
+            _, place, status, value, shares, mass, argmax, entropy, draws, stderr, agreement, method, error, _ = answer
+            ok = status == "ok" and value is not None
+            parts = from_json(shares) if ok else [None] * len(self._no_shares[place])
+            truth = None if argmax is None else bool(argmax)
+            shown = value if ok else None
+            yield (shown, status, *parts, mass, truth, entropy, draws, stderr, agreement, method, error)
+
+    def _extras(self, page: RawPage) -> Callable[[int], list[Cell]]:
+        """What gives the columns behind the contract for a row of the page."""
+        rounds = {(answer[0], answer[1]): answer[13] for answer in page.answers} if self._rounds else {}
+        labels = self._view.labels(page.rows[0][0], page.rows[-1][0]) if self._labels else {}
+
+        def of(row: int) -> list[Cell]:
+            cells: list[Cell] = []
+            for place in range(len(self._form.questions)):
+                if self._rounds:
+                    cells.append(rounds.get((row, place), self._none))
+                if self._labels:
+                    cells += self._label(labels.get((row, place)))
+            return cells
+
+        return of
+
+    def _label(self, label: Label | None) -> tuple[Cell, ...]:
+        if label is None:
+            return (self._none,) * len(_LABEL_KINDS)
+        return (self._none if label.value is None else self._text(label.value), self._text(label.author), label.at)
 
     def _guarded(self, cell: str) -> str:
         safe = guarded(cell)
         self.guarded += safe is not cell
         return safe
+
+
+def number_texts(numbers: tuple[Any, ...]) -> list[str]:
+    """Each as ``repr`` writes it, nothing for None. Many at once, since ``repr`` alone would take a third of an export.
+
+    Args:
+        numbers: floats and None.
+
+    Both write the fewest digits that give the same number again; they differ in exponents only, and in what is no
+    number.
+    """
+    if numbers.count(None) == len(numbers):
+        return [""] * len(numbers)
+    text = to_json(numbers).decode()
+    parts = text[1:-1].split(",")
+    if "n" not in text and "e" not in text and "N" not in text:
+        return parts
+    return [part if part[-1:].isdigit() and "e" not in part else _odd(part) for part in parts]
+
+
+def _odd(part: str) -> str:
+    return "" if part == "null" else repr(float(part))
 
 
 def _types(question: Question) -> Sequence[CellType]:

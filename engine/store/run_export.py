@@ -14,54 +14,55 @@ _FIELDS = (
     "error, round"
 )
 
+# (row, question, status, value, shares as a JSON array, label_mass, argmax_is_label as 0, 1 or None, entropy, draws,
+# stderr, agreement, method, error, round)
+RawAnswer = tuple[
+    int,
+    int,
+    ReadStatus,
+    float | str | None,
+    str,
+    float | None,
+    int | None,
+    float | None,
+    int,
+    float | None,
+    float | None,
+    str,
+    str,
+    int,
+]
 
-class RawAnswer(NamedTuple):
-    """One answer; ``shares`` is a JSON array of numbers, ``argmax_is_label`` 0, 1 or None."""
 
-    row: int
-    question: int
-    status: ReadStatus
-    value: float | str | None
-    shares: str
-    label_mass: float | None
-    argmax_is_label: int | None
-    entropy: float | None
-    draws: int
-    stderr: float | None
-    agreement: float | None
-    method: str
-    error: str
-    round: int
+class RawPage(NamedTuple):
+    """Some rows in the table's order.
 
+    Attributes:
+        rows: (row, cells as a JSON array of texts); numbered without gaps.
+        answers: of these rows, by row and question.
+    """
 
-class RawRow(NamedTuple):
-    """A row with ``cells`` as a JSON array of texts and its answers in the form's order."""
-
-    row: int
-    cells: str
+    rows: list[tuple[int, str]]
     answers: list[RawAnswer]
 
 
-def raw_pages(view: RunView, rows: int) -> Iterator[list[RawRow]]:
+def raw_pages(view: RunView, rows: int) -> Iterator[RawPage]:
     """All rows in the table's order, so many in memory at a time."""
     after = 0
-    while page := _page(view, after, rows):
+    while (page := _page(view, after, rows)).rows:
         yield page
-        after = page[-1].row
+        after = page.rows[-1][0]
 
 
-def _page(view: RunView, after: int, limit: int) -> list[RawRow]:
-    def read(connection: sqlite3.Connection) -> list[RawRow]:
+def _page(view: RunView, after: int, limit: int) -> RawPage:
+    def read(connection: sqlite3.Connection) -> RawPage:
         cursor = connection.cursor()
         cursor.row_factory = None
-        inputs = cursor.execute("SELECT row, cells FROM input WHERE row > ? ORDER BY row LIMIT ?", (after, limit))
-        found = [RawRow(row, cells, []) for row, cells in inputs]
-        if not found:
-            return found
-        first = found[0].row  # rows are numbered without gaps
+        found = cursor.execute("SELECT row, cells FROM input WHERE row > ? ORDER BY row LIMIT ?", (after, limit))
+        rows = found.fetchall()
+        if not rows:
+            return RawPage([], [])
         query = f"SELECT {_FIELDS} FROM answer WHERE row BETWEEN ? AND ? ORDER BY row, question"
-        for answer in map(RawAnswer._make, cursor.execute(query, (first, found[-1].row))):
-            found[answer.row - first].answers.append(answer)
-        return found
+        return RawPage(rows, cursor.execute(query, (rows[0][0], rows[-1][0])).fetchall())
 
     return view.query(read)

@@ -12,6 +12,7 @@ from typing import Any
 from engine.domain.reading import STATUSES, Method
 from engine.domain.run import RoundKind
 from engine.errors import BugError, InputError
+from engine.store.run_schema import index_answers
 
 _STATUS = {"retry": "error", "reread": "unreadable"}
 
@@ -83,7 +84,8 @@ def begin_questions(
 
 
 def end_round(connection: sqlite3.Connection) -> None:
-    """Note when the current round ended."""
+    """Note when the current round ended, and make the answers quick to sort."""
+    index_answers(connection)
     connection.execute(
         "UPDATE round SET ended = ? WHERE number = (SELECT max(number) FROM round) AND ended = ''", (_now(),)
     )

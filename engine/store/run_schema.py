@@ -9,6 +9,9 @@
 - ``round``: the passes over the run, 1 is the run itself.
 - ``review``: what reviewers said, in order; an undone word stays, marked.
 - ``tally``: answers by question and status, written in the transaction that writes the answers.
+
+The indexes to sort by (``index_answers``) are made when a run has ended: a million answers in the order of their rows
+would fall all over them.
 """
 
 from __future__ import annotations
@@ -81,7 +84,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 @RUN_SCHEMA.step(2)
 def add_rounds_and_reviews(connection: sqlite3.Connection) -> None:
-    """Add rounds, earlier answers, reviews, what was selected, and indexes to sort by."""
+    """Add rounds, earlier answers, reviews, and what was selected."""
     for addition in (
         "run ADD COLUMN selection TEXT NOT NULL DEFAULT '{}'",
         "run ADD COLUMN facts TEXT NOT NULL DEFAULT '{}'",
@@ -136,8 +139,6 @@ def add_rounds_and_reviews(connection: sqlite3.Connection) -> None:
         ) STRICT"""
     )
     connection.execute("CREATE INDEX answer_due ON answer (due, row) WHERE due > 0")
-    connection.execute("CREATE INDEX answer_value ON answer (question, value, row)")
-    connection.execute("CREATE INDEX answer_top ON answer (question, top, row)")
     connection.execute("CREATE INDEX review_answer ON review (row, question)")
     connection.execute(
         """UPDATE answer SET top = (SELECT max(value) FROM json_each(answer.shares)) WHERE status = 'ok'"""
@@ -149,3 +150,11 @@ def add_rounds_and_reviews(connection: sqlite3.Connection) -> None:
                CASE state WHEN 'finished' THEN created ELSE '' END
            FROM run"""
     )
+    if connection.execute("SELECT 1 FROM run WHERE state = 'finished'").fetchone():
+        index_answers(connection)
+
+
+def index_answers(connection: sqlite3.Connection) -> None:
+    """Make what sorting by value and by certainty needs, unless it is there."""
+    connection.execute("CREATE INDEX IF NOT EXISTS answer_value ON answer (question, value, row)")
+    connection.execute("CREATE INDEX IF NOT EXISTS answer_top ON answer (question, top, row)")
