@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import sys
@@ -32,6 +33,7 @@ SECONDS = 5.0
 RUN_WIDTH = 32
 RUN_DRAWS = 32  # so many that the run lasts longer than the measurement
 READY_S = 60.0
+ANSWERS_A_CONVERSATION = 5
 PROMPT = "Write a long answer."
 
 
@@ -127,13 +129,13 @@ async def _start_run(desk: Desk) -> None:
 async def _keep_chatting(desk: Desk) -> None:
     """Answers one after the other, shown as always."""
     assert desk.chat is not None
-    while True:
+    for number in itertools.count(1):
         desk.window.show_page("chat")
         ended = _signal(desk.chat.answering_changed.connect, lambda answering: not answering)
         if not desk.chat.send(PROMPT):
             return
         await ended
-        if len(desk.chat.turns) > 4:
+        if number % ANSWERS_A_CONVERSATION == 0:
             await desk.chat.new_conversation()
 
 

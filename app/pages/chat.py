@@ -1,5 +1,5 @@
-"""The chat page: transcript, live canvas, composer. Built before the engine's rooms are imported; joined to its
-presenter with ``attach``."""
+"""The chat page: conversations at the side, transcript, live canvas, composer. Built before the engine's rooms are
+imported; joined to its presenters with ``attach``."""
 
 from __future__ import annotations
 
@@ -8,33 +8,38 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
-    QFrame,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QSizePolicy,
+    QSplitter,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from app.models.chat import AnswerStats
+from app.models.chat import Overflow, WayOut
 from app.models.engine_state import EngineState
 from app.theme import set_role
 from app.widgets.canvas_view import CanvasView
+from app.widgets.chat.conversation_list import ConversationList
+from app.widgets.chat.figures import FiguresBar
+from app.widgets.chat.meter import ContextMeter
+from app.widgets.chat.options_panel import OptionsPanel
+from app.widgets.chat.overflow_card import OverflowCard
 from app.widgets.composer import Composer
 from app.widgets.empty_chat import EmptyChat
-from app.widgets.icons import ThemedButton
+from app.widgets.icons import IconButton, ThemedButton
 from app.widgets.link_dialog import LinkDialog
-from app.widgets.message import MessageView, stats_text
 from app.widgets.page_header import PageHeader
 from app.widgets.transcript import COLUMN_WIDTH, Transcript
+from engine.domain.conversation import ChatOptions, Conversation, StoredMessage
 
 if TYPE_CHECKING:
     from app.presenters.chat import ChatPresenter
 
-SYSTEM_PROMPT_HEIGHT = 72  # pixels
 CANVAS_NEEDS_LINES = 28  # height of the page in lines of text from which on there is room for the canvas
+LIST_NEEDS = 46  # width of the page in average letters of its title from which on there is room for the list
+LIST_WIDTH = 230  # pixels, at first
 MIDDLE_HEIGHT = 90  # pixels, at least
 SCROLL_BAR_WIDTH = 12  # as in the style sheet
 
@@ -48,10 +53,15 @@ class ChatPage(QWidget):
         super().__init__(parent)
         self.setObjectName("page.chat")
         self._presenter: ChatPresenter | None = None
-        self._answer: MessageView | None = None
         self._state = EngineState(phase="starting")
+        self._enter_sends = True
         self._build()
-        for keys, slot in (("Ctrl+N", self.new_requested.emit), ("Esc", self._stop)):
+        for keys, slot in (
+            ("Ctrl+N", self.new_requested.emit),
+            ("Esc", self._stop),
+            ("Ctrl+K", self._search),
+            ("Ctrl+L", lambda: self._list_button.toggle()),
+        ):
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(slot)
@@ -59,17 +69,33 @@ class ChatPage(QWidget):
         self.set_engine_state(self._state)
 
     def attach(self, presenter: ChatPresenter) -> None:
-        """Joins page and presenter."""
+        """Joins the page to the conversation."""
         self._presenter = presenter
-        presenter.asked.connect(self._on_asked)
+        presenter.opened.connect(self._on_opened)
+        presenter.shown.connect(self._on_shown)
+        presenter.found.connect(self.transcript.scroll_to)
+        presenter.earlier.connect(self.transcript.prepend)
+        presenter.appended.connect(self._on_appended)
         presenter.text_changed.connect(self._on_text)
+        presenter.message_changed.connect(self._on_message)
         presenter.canvas_changed.connect(self.canvas.add)
-        presenter.finished.connect(self._on_finished)
-        presenter.failed.connect(self._on_failed)
+        presenter.working.connect(self.show_hint)
+        presenter.overflow.connect(self._on_overflow)
         presenter.refused.connect(self.show_hint)
-        presenter.cleared.connect(self._on_cleared)
-        presenter.answering_changed.connect(self.composer.set_answering)
-        self.transcript.retry.connect(self._on_retry)
+        presenter.answering_changed.connect(self._on_answering)
+        transcript = self.transcript
+        transcript.retry.connect(presenter.answer_again)
+        transcript.go_on.connect(presenter.go_on)
+        transcript.edited.connect(presenter.edit)
+        transcript.moved.connect(presenter.switch_version)
+        transcript.uncut.connect(presenter.uncut)
+        transcript.earlier.connect(presenter.load_earlier)
+        transcript.newest.connect(presenter.show_newest)
+        self.composer.changed.connect(presenter.set_draft)
+        self.composer.history_wanted.connect(lambda: self.composer.set_history(presenter.store.history()))
+        self.options.changed.connect(presenter.set_options)
+        self.overflow.chosen.connect(self._resolve)
+        self.overflow.dismissed.connect(presenter.dismiss)
 
     def set_engine_state(self, state: EngineState) -> None:
         if state.phase != self._state.phase:
@@ -84,28 +110,69 @@ class ChatPage(QWidget):
         fallback = self.tr("The engine does not answer: restart it on the Engine page")
         self.composer.set_ready(state.ready, texts.get(state.phase, fallback))
 
+    def set_enter_sends(self, enter: bool) -> None:
+        """Whether Enter alone sends a message."""
+        self._enter_sends = enter
+        self.composer.set_enter_sends(enter)
+        self.options.set_enter_sends(enter)
+        self.show_hint("")
+
     def set_system_prompt(self, text: str) -> None:
         """Instructions for the conversation; they count from the next message on."""
-        self._system.setPlainText(text)
+        self.options.system.setPlainText(text)
 
     def show_hint(self, text: str) -> None:
         """One line below the composer."""
         self._hint.setText(text or self._usual_hint())
 
     def _build(self) -> None:
+        self.chats = ConversationList()
+        self.chats.new_wanted.connect(self.new_requested)
+        self.chats.setMinimumWidth(150)
+        right = QWidget()
+        layout = QVBoxLayout(right)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        self.options = OptionsPanel()
+        layout.addWidget(self._head())
+        layout.addWidget(self.options)
+        layout.addWidget(self._conversation(), 1)
+        layout.addWidget(self._bottom())
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split.setObjectName("chat.split")
+        self._split.setChildrenCollapsible(False)
+        self._split.setHandleWidth(1)
+        self._split.addWidget(self.chats)
+        self._split.addWidget(right)
+        self._split.setStretchFactor(1, 1)
+        self._split.setSizes([LIST_WIDTH, 4 * LIST_WIDTH])
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._split)
+
+    def _head(self) -> QWidget:
+        self._list_button = IconButton("sidebar", self.tr("Show the conversations  (Ctrl+L)"), "chat.list")
+        self._list_button.setCheckable(True)
+        self._list_button.setChecked(True)
+        self._list_button.toggled.connect(lambda _shown: self._arrange())
         self._prompt_button = ThemedButton(
             self.tr("Instructions"), "chat.instructions", icon_name="prompt", role="quiet"
         )
         self._prompt_button.setCheckable(True)
-        self._prompt_button.setToolTip(self.tr("A system prompt for this conversation"))
+        self._prompt_button.setToolTip(self.tr("System prompt, thinking and length of answers of this conversation"))
+        self._prompt_button.toggled.connect(self._show_options)
         self._canvas_button = ThemedButton(self.tr("Canvas"), "chat.canvas", icon_name="grid", role="quiet")
         self._canvas_button.setCheckable(True)
         self._canvas_button.setChecked(True)
         self._canvas_button.setToolTip(self.tr("Show the canvas while it denoises"))
+        self._canvas_button.toggled.connect(lambda _shown: self._arrange())
         new = ThemedButton(self.tr("New conversation"), "chat.new", icon_name="plus")
         new.setToolTip(self.tr("New conversation  (Ctrl+N)"))
         new.clicked.connect(self.new_requested)
-        header = PageHeader(self.tr("Chat"), "", self._prompt_button, self._canvas_button, new)
+        self._header = PageHeader(self.tr("Chat"), "", self._list_button, self._prompt_button, self._canvas_button, new)
+        return self._header
+
+    def _conversation(self) -> QWidget:
         self.transcript = Transcript()
         self.transcript.link_clicked.connect(self._on_link)
         self.empty = EmptyChat(self._samples())
@@ -118,31 +185,33 @@ class ChatPage(QWidget):
         self._middle.setMinimumHeight(MIDDLE_HEIGHT)
         self.canvas = CanvasView()
         self.canvas.hide()
-        self._canvas_button.toggled.connect(lambda _shown: self._show_canvas())
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(header)
-        layout.addWidget(self._instructions())
-        layout.addWidget(self._middle, 1)
-        layout.addWidget(self._bottom())
+        return self._middle
 
     def _bottom(self) -> QWidget:
         self.composer = Composer()
         self.composer.sent.connect(self._on_sent)
         self.composer.stopped.connect(self._stop)
+        self.overflow = OverflowCard()
         self._hint = QLabel(self._usual_hint())
         self._hint.setObjectName("chat.hint")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._hint.setWordWrap(True)
         set_role(self._hint, "caption")
+        self.meter = ContextMeter()
+        self.figures = FiguresBar()
+        facts = QHBoxLayout()
+        facts.setSpacing(16)
+        facts.addWidget(self.meter)
+        facts.addWidget(self.figures, 1)
         column = QWidget()
         column.setMaximumWidth(COLUMN_WIDTH)
         inner = QVBoxLayout(column)
         inner.setContentsMargins(24, 4, 24, 8)
-        inner.setSpacing(8)
-        for widget in (self.canvas, self.composer, self._hint):
+        inner.setSpacing(6)
+        for widget in (self.canvas, self.overflow, self.composer):
             inner.addWidget(widget)
+        inner.addLayout(facts)
+        inner.addWidget(self._hint)
         outer = QWidget()
         outer.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         row = QHBoxLayout(outer)
@@ -152,25 +221,6 @@ class ChatPage(QWidget):
         row.addStretch(1)
         return outer
 
-    def _instructions(self) -> QWidget:
-        panel = QFrame()
-        self._system = QPlainTextEdit()
-        self._system.setObjectName("chat.system")
-        self._system.setAccessibleName(self.tr("System prompt"))
-        self._system.setPlaceholderText(
-            self.tr("For instance: answer in one short sentence. Counts from the next message on.")
-        )
-        self._system.setFixedHeight(SYSTEM_PROMPT_HEIGHT)
-        self._system.setTabChangesFocus(True)
-        self._system.textChanged.connect(self._on_system)
-        row = QHBoxLayout(panel)
-        row.setContentsMargins(24, 0, 24, 10)
-        row.addWidget(self._system)
-        panel.hide()
-        self._prompt_button.toggled.connect(panel.setVisible)
-        self._prompt_button.toggled.connect(lambda shown: self._system.setFocus() if shown else None)
-        return panel
-
     def _samples(self) -> tuple[str, ...]:
         return (
             self.tr("What is a diffusion model?"),
@@ -179,90 +229,102 @@ class ChatPage(QWidget):
         )
 
     def _usual_hint(self) -> str:
-        return self.tr("Enter sends · Shift+Enter begins a new line · Esc stops · Ctrl+N begins anew")
+        if self._enter_sends:
+            return self.tr("Enter sends · Shift+Enter begins a new line · Esc stops · Up recalls · Ctrl+K searches")
+        return self.tr("Ctrl+Enter sends · Enter begins a new line · Esc stops · Up recalls · Ctrl+K searches")
 
     def _on_sample(self, text: str) -> None:
-        if self._presenter is not None and self._presenter.send(text):
-            return
         self.composer.put(text)
+        self._on_sent(text)
 
     def _on_sent(self, text: str) -> None:
         if self._presenter is None:
             self.show_hint(self.tr("Still loading; one moment."))
-        elif self._presenter.send(text):
-            self.composer.clear()
+        else:
+            self.overflow.hide()
+            self._presenter.send(text)
 
-    def _on_system(self) -> None:
+    def _on_opened(self, conversation: Conversation | None) -> None:
+        presenter = self._presenter
+        assert presenter is not None
+        self.chats.set_current(presenter.current)
+        self.options.set_options(presenter.options)
+        self._mark_options(presenter.options)
+        self.overflow.hide()
+        self.composer.put(presenter.draft)
+        self.canvas.start()
+        self.show_hint("")
+
+    def _on_shown(self, messages: list[StoredMessage], has_later: bool) -> None:
+        self._middle.setCurrentWidget(self.transcript if messages else self.empty)
+        self.transcript.show_messages(messages, has_later=has_later)
+        self._arrange()
+
+    def _on_appended(self, messages: list[StoredMessage]) -> None:
+        self.composer.clear()
+        self.chats.set_current(self._presenter.current if self._presenter is not None else None)
+        if messages:
+            self._middle.setCurrentWidget(self.transcript)
+            self.transcript.append(messages)
+        self._arrange()
+
+    def _on_answering(self, answering: bool) -> None:
+        self.composer.set_answering(answering)
+        if answering:
+            self.show_hint("")
+            self.canvas.start()
+            self._arrange()
+
+    def _on_text(self, message: int, text: str, thought: str) -> None:
+        view = self.transcript.view(message)
+        if view is not None:
+            view.set_text(text, final=False)
+            view.set_thought(thought)
+
+    def _on_message(self, message: StoredMessage) -> None:
+        self.transcript.update_message(message)
+        self.canvas.finish()
+
+    def _on_overflow(self, overflow: Overflow) -> None:
+        self.overflow.show_overflow(overflow)
+
+    def _resolve(self, way: WayOut) -> None:
         if self._presenter is not None:
-            self._presenter.system_prompt = self._system.toPlainText()
+            self._presenter.resolve(way)
 
-    def _on_asked(self, question: str) -> None:
-        self.show_hint("")
-        self._middle.setCurrentWidget(self.transcript)
-        self.transcript.add("user", question)
-        author = self.tr("Toy model") if self._state.is_toy else self._state.model
-        self._answer = self.transcript.add("assistant", "", author)
-        self._answer.set_waiting(self.tr("Denoising the first canvas …"))
-        self.canvas.start()
-        self._show_canvas()
+    def _show_options(self, shown: bool) -> None:
+        self.options.setVisible(shown)
+        if shown:
+            self.options.system.setFocus()
+        elif self._presenter is not None:
+            self._mark_options(self._presenter.options)
 
-    def _on_text(self, text: str) -> None:
-        if self._answer is not None:
-            self._answer.set_waiting("")
-            self._answer.set_text(text, final=False)
-
-    def _on_finished(self, stats: AnswerStats, stopped: bool) -> None:
-        if self._answer is None or self._presenter is None:
-            return
-        answer, text = self._answer, self._presenter.turns[-1].answer
-        answer.set_text(text, final=True)
-        answer.set_waiting(
-            "" if text else self.tr("Stopped before the first canvas.") if stopped else self.tr("An empty answer.")
-        )
-        words = stats_text(stats, answer)
-        answer.set_stats(self.tr("stopped by you  ·  {stats}").format(stats=words) if stopped else words)
-        self.canvas.finish()
-        self._answer = None
-
-    def _on_failed(self, message: str, remedy: str) -> None:
-        if self._answer is None or self._presenter is None:
-            return
-        self._answer.set_text(self._presenter.turns[-1].answer, final=True)
-        self._answer.show_failure(message, remedy)
-        self.canvas.finish()
-        self._answer = None
-
-    def _on_retry(self) -> None:
-        if self._presenter is None:
-            return
-        if not self._state.ready:
-            self.show_hint(self._presenter.why_not())
-            return
-        self.transcript.remove_last()
-        self.transcript.remove_last()
-        self._presenter.retry()
-
-    def _on_cleared(self) -> None:
-        self._answer = None
-        self.transcript.clear()
-        self.canvas.start()
-        self.canvas.hide()
-        self._middle.setCurrentWidget(self.empty)
-        self.show_hint("")
-        self.composer.setFocus()
+    def _mark_options(self, options: ChatOptions) -> None:
+        """The button shows that something is set even while the panel is closed."""
+        is_set = options != ChatOptions()
+        self._prompt_button.setText(self.tr("Instructions ●") if is_set else self.tr("Instructions"))
 
     def _on_link(self, url: str) -> None:
         LinkDialog(url, lambda: QDesktopServices.openUrl(QUrl(url)), self).open()
 
+    def _search(self) -> None:
+        self._list_button.setChecked(True)
+        self.chats.show()
+        self.chats.focus_search()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._show_canvas()
+        self._arrange()
 
-    def _show_canvas(self) -> None:
-        """Where it is wanted, where there is an answer, and where there is room for it and the transcript."""
-        room = self.height() >= CANVAS_NEEDS_LINES * self.fontMetrics().lineSpacing()
+    def _arrange(self) -> None:
+        """The list and the canvas where they are wanted and where there is room beside the conversation."""
+        metrics = self.fontMetrics()
+        room = self.height() >= CANVAS_NEEDS_LINES * metrics.lineSpacing()
         talking = self._middle.currentWidget() is self.transcript
         self.canvas.setVisible(self._canvas_button.isChecked() and talking and room)
+        wide = self.width() >= 2 * LIST_NEEDS * metrics.averageCharWidth()
+        searching = self.chats.isAncestorOf(self.focusWidget()) if self.focusWidget() is not None else False
+        self.chats.setVisible(self._list_button.isChecked() and (wide or searching))
 
     def _stop(self) -> None:
         if self._presenter is not None:

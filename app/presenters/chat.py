@@ -1,104 +1,156 @@
-"""A conversation with the engine: one answer at a time, streamed canvas by canvas, kept whatever happens."""
+"""The conversation that is open, and the answers on their way: one a conversation, each written ahead to disk.
+
+An answer goes on when another conversation is opened; it is found there, finished or not, when one comes back.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from app.models.chat import AnswerStats
-from app.presenters.canvas import CanvasReader
+from app.models.canvas import CanvasSnapshot
+from app.models.chat import Overflow, WayOut
+from app.presenters.chat_answer import AnswerRun
+from app.presenters.chat_context import Fitting, summarise, summary_budget
+from app.presenters.chat_open import DRAFT_NOTE, OPEN_NOTE, OpenConversation
 from app.presenters.engine import EnginePresenter
 from app.tasks import cancel_all, spawn
 from engine import paths
 from engine.client.http import EngineClient
 from engine.client.vocabulary import Vocabulary
-from engine.domain.chat import CanvasCommitted, CanvasFrame, ChatEvent, Failed, Finished, Message, Usage
-from engine.errors import EngineError
-
-TurnState = Literal["answering", "done", "stopped", "failed"]
-
-
-@dataclass(slots=True)
-class Turn:
-    """A question and what came of it."""
-
-    question: str
-    answer: str = ""
-    state: TurnState = "answering"
-    canvases: int = 0
-    usage: Usage | None = None
-    cut: bool = False
+from engine.domain.conversation import StoredMessage, sent_messages
+from engine.errors import EngineError, EngineUnreachable, UserError
+from engine.store.chats import ChatStore
 
 
-class ChatPresenter(QObject):
-    """One conversation.
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What the engine is to be asked for.
 
-    Signals:
-        asked(str): a question was taken; its answer begins.
-        text_changed(str): the whole text of the answer so far.
-        canvas_changed(CanvasSnapshot)
-        finished(AnswerStats, bool): the answer ended; the flag says that the user stopped it.
-        failed(str, str): it broke off: message and remedy; what had arrived stays.
-        refused(str): the question was not taken, and why.
-        cleared(): a new conversation.
-        answering_changed(bool)
+    Attributes:
+        last: the message that the path before it ends with; None for a first question.
+        text: a new question; empty for ``again`` (``last`` is the question) and ``continue`` (``last`` is the answer).
     """
 
-    asked = Signal(str)
-    text_changed = Signal(str)
+    kind: Literal["ask", "again", "continue"]
+    last: int | None
+    text: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A request on its way. ``conversation`` is None until a first question is stored."""
+
+    conversation: int | None
+    task: asyncio.Task[None] | None = None
+    run: AnswerRun | None = None
+
+
+class ChatPresenter(OpenConversation):
+    """The open conversation and its answers.
+
+    Signals, beside those of ``OpenConversation``:
+        appended(list[StoredMessage]): a question was taken; it, and its answer, which begins.
+        text_changed(int, str, str): text and thought of a streaming answer so far.
+        message_changed(StoredMessage): an answer ended or goes on.
+        finished(StoredMessage): an answer ended, here or in another conversation.
+        canvas_changed(CanvasSnapshot)
+        working(str): what is done before the answer begins; empty when nothing is.
+        overflow(Overflow): the question does not fit; ``resolve`` or ``dismiss`` follows.
+        refused(str): it was not taken, and why. Its text is still the caller's.
+        answering_changed(bool): of the open conversation.
+    """
+
+    appended = Signal(list)
+    text_changed = Signal(int, str, str)
+    message_changed = Signal(object)
+    finished = Signal(object)
     canvas_changed = Signal(object)
-    finished = Signal(object, bool)
-    failed = Signal(str, str)
+    working = Signal(str)
+    overflow = Signal(object)
     refused = Signal(str)
-    cleared = Signal()
     answering_changed = Signal(bool)
 
-    def __init__(self, engine: EnginePresenter, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, engine: EnginePresenter, store: ChatStore, parent: QObject | None = None) -> None:
+        super().__init__(store, parent)
         self.engine = engine
-        self.turns: list[Turn] = []
-        self.system_prompt = ""
-        self._task: asyncio.Task[None] | None = None
+        self._jobs: list[_Job] = []
+        self._pending: _Request | None = None
         self._vocabulary: Vocabulary | None = None
+
+    def open(self, conversation: int | None, message: int | None = None) -> None:
+        super().open(conversation, message)
+        self.answering_changed.emit(self.answering)
 
     @property
     def answering(self) -> bool:
-        return self._task is not None
+        """Whether an answer of the open conversation is on its way."""
+        return self._job_of(self.current) is not None
 
     def send(self, text: str) -> bool:
-        """Asks; False with ``refused`` when it cannot be asked now. The caller keeps the text then."""
-        text = text.strip()
-        if not text:
+        """Asks; False with ``refused`` when it cannot be asked now. The text is the caller's until ``appended``."""
+        return bool(text.strip()) and self._start(_Request("ask", self.tip, text.strip()))
+
+    def edit(self, question: int, text: str) -> bool:
+        """Asks another version of a question; the old one and what followed it are kept."""
+        if not text.strip():
             return False
+        return self._start(_Request("ask", self.store.message(question).parent, text.strip()))
+
+    def answer_again(self, answer: int) -> bool:
+        """Another answer to the same question; one at the end that has no text is replaced."""
+        row = self.store.message(answer)
+        if not row.text and answer == self.tip:
+            return self._start(_Request("continue", answer))
+        return self._start(_Request("again", row.parent))
+
+    def go_on(self, answer: int) -> bool:
+        """Lets an answer go on where it ended."""
+        return self.store.message(answer).can_continue and self._start(_Request("continue", answer))
+
+    def resolve(self, way: WayOut) -> bool:
+        """The user's choice after ``overflow``."""
+        request, self._pending = self._pending, None
+        return request is not None and self._start(request, way)
+
+    def dismiss(self) -> None:
+        """Nothing is asked after ``overflow``."""
+        self._pending = None
+
+    def stop(self) -> None:
+        """Ends the answer of the open conversation in the engine; what has been committed stays."""
+        job = self._job_of(self.current)
+        if job is not None and job.task is not None:
+            job.task.cancel()
+
+    async def stop_conversation(self, conversation: int) -> None:
+        """Ends the answer of any conversation, and waits for its end."""
+        job = self._job_of(conversation)
+        if job is not None and job.task is not None:
+            job.task.cancel()
+            await asyncio.gather(job.task, return_exceptions=True)
+
+    def switch_version(self, message: int, by: int) -> None:
+        """Shows the version before (-1) or after (+1) of a message."""
         if self.answering:
             self.refused.emit(self.tr("The answer is still arriving. Stop it with Esc, or wait for its end."))
-            return False
-        client = self.engine.client
-        if client is None or not self.engine.state.ready:
-            self.refused.emit(self.why_not())
-            return False
-        turn = Turn(text)
-        self.turns.append(turn)
-        self.asked.emit(text)
-        self._task = spawn(self, self._answer(client, turn), "chat answer")
-        self._task.add_done_callback(lambda task: self._on_ended(task, turn))
-        self.answering_changed.emit(True)
-        return True
+            return
+        versions = self.store.versions(message)
+        place = versions.index(message) + by
+        if self.current is not None and 0 <= place < len(versions):
+            self.tip = self.store.show_version(self.current, versions[place])
+            self.show_newest()
+            self.changed.emit()
 
-    def retry(self) -> bool:
-        """Asks the last question again, when its answer failed."""
-        if self.answering or not self.turns or self.turns[-1].state != "failed":
-            return False
-        question = self.turns.pop().question
-        if self.send(question):
-            return True
-        self.turns.append(Turn(question, state="failed"))
-        return False
+    def uncut(self, message: int) -> None:
+        """Everything above is sent again."""
+        self.store.cut(message, is_cut=False)
+        self.show_newest()
+        self.changed.emit()
 
     def why_not(self) -> str:
         """Why no question can be asked while the engine is not ready."""
@@ -114,97 +166,181 @@ class ChatPresenter(QObject):
             case _:
                 return self.tr("The engine is stopped. Start it on the Engine page.")
 
-    def stop(self) -> None:
-        """Ends the answer; what has been committed stays."""
-        if self._task is not None:
-            self._task.cancel()
-
-    async def new_conversation(self) -> None:
-        """Stops a running answer and begins anew."""
-        await cancel_all(self)
-        self.turns.clear()
-        self.cleared.emit()
-
     async def close_down(self) -> None:
+        """Stops every answer and closes the file."""
+        self.save_draft()
         await cancel_all(self)
+        self.store.close()
 
-    def messages(self) -> list[Message]:
-        """What the engine is sent: the turns that have an answer, and the question that waits for one."""
-        found = [Message("system", self.system_prompt)] if self.system_prompt.strip() else []
-        for turn in self.turns:
-            if turn.answer:
-                found += [Message("user", turn.question), Message("assistant", turn.answer)]
-            elif turn.state == "answering":
-                found.append(Message("user", turn.question))
-        return found
+    # --- the way of a request -----------------------------------------------------------------------------------------
 
-    async def _answer(self, client: EngineClient, turn: Turn) -> None:
-        started = time.monotonic()
-        reader: CanvasReader | None = None
-        steps_before: int | None = None
+    def _start(self, request: _Request, way: WayOut | None = None) -> bool:
+        client = self.engine.client
+        if self.answering:
+            self.refused.emit(self.tr("The answer is still arriving. Stop it with Esc, or wait for its end."))
+            return False
+        if client is None or not self.engine.state.ready:
+            self.refused.emit(self.why_not())
+            return False
+        job = _Job(self.current)
+        self._jobs.append(job)
+        job.task = spawn(self, self._reported(job, self._perform(client, job, request, way)), "chat answer")
+        job.task.add_done_callback(lambda _task: self._ended(job))
+        self.answering_changed.emit(True)
+        return True
+
+    async def _reported(self, job: _Job, work: Coroutine[Any, Any, None]) -> None:
         try:
-            live = self.engine.live
-            if live is not None:
-                reader = CanvasReader(await self._vocabulary_of())
-            else:
-                steps_before = await self._denoise_steps(client)
-            async with aclosing(client.chat(self.messages(), live=live)) as events:
-                async for event in events:
-                    self._take(event, turn, reader)
-            if turn.state == "failed":
-                return
-            turn.state = "done"
-            steps = reader.steps if reader is not None else await self._steps_since(client, steps_before)
-            self.finished.emit(self._stats(turn, time.monotonic() - started, steps), False)
-        except asyncio.CancelledError:
-            turn.state = "stopped"
-            steps = reader.steps if reader is not None else None
-            self.finished.emit(self._stats(turn, time.monotonic() - started, steps), True)
-            raise
-        except EngineError as error:
-            turn.state = "failed"
-            self.failed.emit(error.message, error.remedy)
-
-    def _on_ended(self, task: asyncio.Task[None], turn: Turn) -> None:
-        self._task = None
-        if turn.state == "answering":  # cancelled before it could begin, or a fault of ours
-            turn.state = "stopped" if task.cancelled() else "failed"
-            if task.cancelled():
-                self.finished.emit(self._stats(turn, 0.0, None), True)
-            else:
-                self.failed.emit(self.tr("The answer broke off inside the program."), "")
-        self.answering_changed.emit(False)
-
-    def _take(self, event: ChatEvent, turn: Turn, reader: CanvasReader | None) -> None:
-        match event:
-            case CanvasFrame():
-                if reader is not None:
-                    self.canvas_changed.emit(reader.read(event))
-            case CanvasCommitted(text=text):
-                turn.answer += text
-                turn.canvases += 1
-                self.text_changed.emit(turn.answer)
-            case Usage():
-                turn.usage = event
-            case Finished(reason=reason, canvases=canvases):
-                turn.canvases = canvases
-                turn.cut = reason == "length"
-            case Failed(message=message):
-                turn.state = "failed"
-                self.failed.emit(message, "")
+            await work
+        except EngineError as error:  # the disk, or an engine that went before the question was stored
+            if self._is_shown(job):
+                self.refused.emit(str(error))
+            if isinstance(error, EngineUnreachable):
                 spawn(self.engine, self.engine.check_now(), "engine check")
 
-    def _stats(self, turn: Turn, seconds: float, steps: int | None) -> AnswerStats:
-        usage = turn.usage
-        return AnswerStats(
-            seconds=seconds,
-            tokens=usage.completion_tokens if usage else None,
-            canvases=turn.canvases,
-            steps_per_canvas=steps / turn.canvases if steps and turn.canvases else None,
-            context_used=usage.prompt_tokens + usage.completion_tokens if usage else None,
-            context_total=self.engine.state.context,
-            cut=turn.cut,
+    async def _perform(self, client: EngineClient, job: _Job, request: _Request, way: WayOut | None) -> None:
+        if way == "branch":
+            question = request.text or self._question(request)
+            request = _Request("ask", None, question)
+        path = self.store.context(request.last)
+        found = await self._fit(client, path, request, way)
+        summary, place = "", None
+        if found is not None:
+            overflow, place = found
+            if way is None or not overflow.helps:
+                self._ask_back(job, request, overflow)
+                return
+            if way == "summarise":
+                self.working.emit(self.tr("Summarising what is left out …"))
+                try:
+                    summary = await summarise(client, path[: overflow.left_out], overflow.window)
+                except UserError as error:
+                    self._ask_back(job, request, replace(overflow, fault=error.message))
+                    return
+                finally:
+                    self.working.emit("")
+        row = self._stored(job, request)
+        if found is not None:
+            cut_at = row.parent if place is None else path[place].id
+            assert cut_at is not None
+            self.store.cut(cut_at, summary=summary)
+        self._show_begun(job, request, row, anew=found is not None)
+        await self._stream(client, job, row)
+
+    async def _fit(
+        self, client: EngineClient, path: list[StoredMessage], request: _Request, way: WayOut | None
+    ) -> tuple[Overflow, int | None] | None:
+        window = self.engine.state.context
+        if not window:
+            return None
+        extra = summary_budget(window) if way == "summarise" else 0
+        return await Fitting(client, path, request.text, self.options, window, extra=extra).overflow()
+
+    def _ask_back(self, job: _Job, request: _Request, overflow: Overflow) -> None:
+        if self._is_shown(job):
+            self._pending = request
+            self.overflow.emit(overflow)
+
+    def _question(self, request: _Request) -> str:
+        assert request.last is not None
+        message = self.store.message(request.last)
+        if message.role == "assistant" and message.parent is not None:
+            message = self.store.message(message.parent)
+        return message.text
+
+    def _stored(self, job: _Job, request: _Request) -> StoredMessage:
+        """The row of the answer; from here on everything is on disk."""
+        author = self.tr("Toy model") if self.engine.state.is_toy else self.engine.state.model
+        if request.kind == "continue":
+            assert request.last is not None
+            self.store.resume(request.last)
+            return self.store.message(request.last)
+        if request.kind == "again":
+            assert request.last is not None
+            assert job.conversation is not None
+            return self.store.answer_again(job.conversation, request.last, model=author)
+        shown = self._is_shown(job)
+        if job.conversation is None:
+            job.conversation = self.store.create(options=self.options)
+            self.store.set_note(DRAFT_NOTE, "")
+        row = self.store.ask(job.conversation, request.last, request.text, model=author)
+        if shown and self.current is None:
+            self.current = job.conversation
+            self.store.set_note(OPEN_NOTE, str(job.conversation))
+        return row
+
+    def _show_begun(self, job: _Job, request: _Request, row: StoredMessage, *, anew: bool) -> None:
+        self.changed.emit()
+        if not self._is_shown(job):
+            return
+        follows = request.kind == "ask" and request.last == self.tip and not anew
+        if request.kind != "continue":
+            self.tip = row.id
+        if request.kind == "ask":
+            self._draft_timer.stop()
+            self.draft = ""
+        if follows:
+            assert row.parent is not None
+            self.appended.emit([self.store.message(row.parent), row])
+        else:
+            self.show_newest()
+            if request.kind == "ask":
+                self.appended.emit([])
+
+    async def _stream(self, client: EngineClient, job: _Job, row: StoredMessage) -> None:
+        job.run = AnswerRun(
+            self.store,
+            row,
+            on_text=lambda run: self._if_shown(job, self.text_changed, run.row.id, run.text, run.thought),
+            on_canvas=lambda _run, picture: self._on_canvas(job, picture),
         )
+        options = self.options
+        messages = sent_messages(self.store.context(row.id), options)
+        live = self.engine.live
+        vocabulary = await self._vocabulary_of() if live is not None else None
+        try:
+            await job.run.stream(client, messages, options, live, vocabulary)
+        finally:
+            if job.run.failed:
+                spawn(self.engine, self.engine.check_now(), "engine check")
+            ended = self.store.message(row.id)
+            self._if_shown(job, self.message_changed, ended)
+            self.finished.emit(ended)
+            self.changed.emit()
+
+    def _ended(self, job: _Job) -> None:
+        shown = self._is_shown(job)
+        self._jobs.remove(job)
+        if shown:
+            self.answering_changed.emit(self.answering)
+
+    def _on_canvas(self, job: _Job, picture: CanvasSnapshot) -> None:
+        self._if_shown(job, self.canvas_changed, picture)
+
+    def _if_shown(self, job: _Job, signal: Any, *values: object) -> None:
+        if self._is_shown(job):
+            signal.emit(*values)
+
+    def _is_shown(self, job: _Job) -> bool:
+        return job.conversation == self.current and job in self._jobs
+
+    def _job_of(self, conversation: int | None) -> _Job | None:
+        return next((job for job in self._jobs if job.conversation == conversation), None)
+
+    def _leave(self) -> None:
+        """A question that is being looked at and belongs to no conversation yet goes back to being a draft."""
+        self._pending = None
+        job = self._job_of(None)
+        if self.current is None and job is not None and job.task is not None:
+            job.task.cancel()
+
+    def _live(self, page: list[StoredMessage]) -> list[StoredMessage]:
+        """A page with the newest text of an answer on its way, which is ahead of the disk."""
+        job = self._job_of(self.current)
+        run = job.run if job is not None else None
+        if run is None:
+            return page
+        return [replace(each, text=run.text, thought=run.thought) if each.id == run.row.id else each for each in page]
 
     async def _vocabulary_of(self) -> Vocabulary:
         """The demo model's vocabulary, loaded once and off the GUI's thread."""
@@ -212,17 +348,3 @@ class ChatPresenter(QObject):
             path = paths.demo_model_dir() / "tokenizer.json"
             self._vocabulary = await asyncio.to_thread(Vocabulary.from_file, path)
         return self._vocabulary
-
-    async def _denoise_steps(self, client: EngineClient) -> int | None:
-        """The server's counter, for an engine without live frames; None when it does not tell."""
-        try:
-            return (await client.metrics()).denoise_steps
-        except EngineError:
-            return None
-
-    async def _steps_since(self, client: EngineClient, before: int | None) -> int | None:
-        """What the counter has gained; None when it stood still: then the server has no such counter."""
-        after = await self._denoise_steps(client)
-        if after is None or before is None:
-            return None
-        return after - before or None

@@ -1,25 +1,45 @@
-"""Where the user writes: grows with the text, Enter sends, Shift+Enter begins a new line, Esc stops an answer."""
+"""Where the user writes: grows with the text, sends with Enter or Ctrl+Enter, stops with Esc, takes text files.
+
+Up in an empty composer, or in one that shows an earlier message, goes back through what has been written before.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFocusEvent,
+    QFontMetricsF,
+    QKeyEvent,
+    QTextCursor,
+)
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import set_role
-from app.widgets.icons import ThemedButton
+from app.widgets.icons import IconButton, ThemedButton
 
 MIN_LINES, MAX_LINES = 2, 9
 
 
 class ComposerText(QPlainTextEdit):
-    """Signals: submitted(): Enter was pressed; focused(bool)."""
+    """Signals: submitted(); focused(bool); files_given(list[str]): paths that were dropped or pasted;
+    picture_given(): a picture was dropped or pasted; older(), newer(): another message of the past is wanted."""
 
     submitted = Signal()
     focused = Signal(bool)
+    files_given = Signal(list)
+    picture_given = Signal()
+    older = Signal()
+    newer = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.enter_sends = True
+        self.recalling = False  # shows a message of the past, unchanged
         set_role(self, "bare")
         self.setObjectName("composer.text")
         self.setAccessibleName(self.tr("Message"))
@@ -30,11 +50,45 @@ class ComposerText(QPlainTextEdit):
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self.submitted.emit()
+        modifiers = event.modifiers()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            control = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
+            shift = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
+            if control or (self.enter_sends and not shift):
+                self.submitted.emit()
+                return
+        plain = not modifiers & ~Qt.KeyboardModifier.KeypadModifier
+        if plain and event.key() == Qt.Key.Key_Up and (self.recalling or not self.toPlainText()):
+            self.older.emit()
+            return
+        if plain and event.key() == Qt.Key.Key_Down and self.recalling:
+            self.newer.emit()
             return
         super().keyPressEvent(event)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return source.hasUrls() or source.hasImage() or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        paths = [url.toLocalFile() for url in source.urls() if url.isLocalFile()]
+        if paths:
+            self.files_given.emit(paths)
+        elif source.hasImage() and not source.hasText():
+            self.picture_given.emit()
+        else:
+            self.insertPlainText(source.text())
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self.canInsertFromMimeData(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        if self.canInsertFromMimeData(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.insertFromMimeData(event.mimeData())
+        event.acceptProposedAction()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -56,15 +110,24 @@ class ComposerText(QPlainTextEdit):
 
 
 class Composer(QFrame):
-    """The text, and one button that sends or stops.
+    """The text, a button for files, and one button that sends or stops.
 
     Signals:
         sent(str): a text that is not blank; the composer keeps it until ``clear``.
         stopped()
+        changed(str): what stands in it.
+        attach_wanted(): files are to be chosen.
+        history_wanted(): ``set_history`` is to be called; the first message of the past follows at once.
+        files_given(list[str]), picture_given(): dropped or pasted.
     """
 
     sent = Signal(str)
     stopped = Signal()
+    changed = Signal(str)
+    attach_wanted = Signal()
+    history_wanted = Signal()
+    files_given = Signal(list)
+    picture_given = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,31 +135,26 @@ class Composer(QFrame):
         self.setObjectName("composer")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._ready = False
-        self._answering = False
+        self._history: list[str] = []
+        self._place = -1
         self.text = ComposerText()
         self.text.submitted.connect(self._submit)
         self.text.focused.connect(self._on_focus)
         self.text.textChanged.connect(self._update)
+        self.text.older.connect(lambda: self._recall(1))
+        self.text.newer.connect(lambda: self._recall(-1))
+        self.text.files_given.connect(self.files_given)
+        self.text.picture_given.connect(self.picture_given)
         self.setFocusProxy(self.text)
-        self.send = ThemedButton(self.tr("Send"), "composer.send", icon_name="send", role="primary")
-        self.send.setToolTip(self.tr("Send  (Enter; Shift+Enter begins a new line)"))
-        self.send.clicked.connect(self._submit)
-        self.stop = ThemedButton(self.tr("Stop"), "composer.stop", icon_name="stop")
-        self.stop.setToolTip(self.tr("Stop the answer  (Esc)"))
-        self.stop.clicked.connect(self.stopped)
-        self.stop.hide()
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.stop)
-        buttons.addWidget(self.send)
-        column = QVBoxLayout()
-        column.addStretch(1)
-        column.addLayout(buttons)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 8, 8, 8)
-        layout.setSpacing(8)
-        layout.addWidget(self.text, 1)
-        layout.addLayout(column)
+        self._build()
+        self.set_enter_sends(True)
         self.set_ready(False, "")
+
+    def set_enter_sends(self, enter: bool) -> None:
+        """Whether Enter alone sends; else it begins a new line and Ctrl+Enter sends, which it always does."""
+        self.text.enter_sends = enter
+        keys = self.tr("Enter; Shift+Enter begins a new line") if enter else self.tr("Ctrl+Enter")
+        self.send.setToolTip(self.tr("Send  ({keys})").format(keys=keys))
 
     def set_ready(self, ready: bool, placeholder: str) -> None:
         """Whether a message can be sent now; one can always be written."""
@@ -107,25 +165,67 @@ class Composer(QFrame):
         self._update()
 
     def set_answering(self, answering: bool) -> None:
-        self._answering = answering
         self.stop.setVisible(answering)
         self.send.setVisible(not answering)
+
+    def set_history(self, texts: Sequence[str]) -> None:
+        """What has been written before, the newest first."""
+        self._history = list(texts)
 
     def put(self, text: str) -> None:
         """Replaces the text and puts the cursor behind it."""
         self.text.setPlainText(text)
-        self.text.moveCursor(self.text.textCursor().MoveOperation.End)
+        self.text.moveCursor(QTextCursor.MoveOperation.End)
+        self.text.setFocus()
+
+    def insert(self, text: str) -> None:
+        """Puts a text where the cursor is, on lines of its own."""
+        cursor = self.text.textCursor()
+        lead = "" if cursor.atBlockStart() else "\n"
+        cursor.insertText(f"{lead}{text}\n")
         self.text.setFocus()
 
     def clear(self) -> None:
         self.text.clear()
+
+    def _build(self) -> None:
+        self.send = ThemedButton(self.tr("Send"), "composer.send", icon_name="send", role="primary")
+        self.send.clicked.connect(self._submit)
+        self.stop = ThemedButton(self.tr("Stop"), "composer.stop", icon_name="stop")
+        self.stop.setToolTip(self.tr("Stop the answer  (Esc)"))
+        self.stop.clicked.connect(self.stopped)
+        self.stop.hide()
+        attach = IconButton("attach", self.tr("Insert a text file"), "composer.attach")
+        attach.clicked.connect(self.attach_wanted)
+        buttons = QHBoxLayout()
+        for button in (attach, self.stop, self.send):
+            buttons.addWidget(button)
+        column = QVBoxLayout()
+        column.addStretch(1)
+        column.addLayout(buttons)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 8, 8, 8)
+        layout.setSpacing(8)
+        layout.addWidget(self.text, 1)
+        layout.addLayout(column)
+
+    def _recall(self, by: int) -> None:
+        if not self.text.recalling:
+            self._place = -1
+            self.history_wanted.emit()
+        self._place = min(self._place + by, len(self._history) - 1)
+        self.put(self._history[self._place] if self._place >= 0 else "")
+        self.text.recalling = self._place >= 0
 
     def _submit(self) -> None:
         if self.text.toPlainText().strip():
             self.sent.emit(self.text.toPlainText())
 
     def _update(self) -> None:
-        self.send.setEnabled(self._ready and bool(self.text.toPlainText().strip()))
+        text = self.text.toPlainText()
+        self.text.recalling = False  # _recall sets it again when the text is of the past
+        self.send.setEnabled(self._ready and bool(text.strip()))
+        self.changed.emit(text)
 
     def _on_focus(self, inside: bool) -> None:
         self.setProperty("active", "true" if inside else "false")

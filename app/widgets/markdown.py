@@ -39,26 +39,35 @@ Block = Prose | Code
 
 def blocks(source: str) -> list[Block]:
     """The blocks of a message, in order. An unclosed fence (still being written) counts as code."""
+    return [block for block, _line in parsed_blocks(source)]
+
+
+def parsed_blocks(source: str) -> list[tuple[Block, int]]:
+    """The blocks of a message, each with the 0-based line of the source on which it begins."""
     parser = _parser()
     env: MutableMapping[str, Any] = {}
     tokens = parser.parse(source, env)
-    found: list[Block] = []
+    found: list[tuple[Block, int]] = []
     pending: list[str] = []
+    begin = 0
 
     def flush() -> None:
         if pending:
-            found.append(Prose("".join(pending)))
+            found.append((Prose("".join(pending)), begin))
             pending.clear()
 
     for group in _top_level(tokens):
         first = group[0]
+        line = first.map[0] if first.map else begin
         if first.type in ("fence", "code_block"):
             flush()
             language = first.info.split()[0] if first.info.strip() else ""
-            found.append(Code(first.content.removesuffix("\n"), language))
+            found.append((Code(first.content.removesuffix("\n"), language), line))
             continue
         if sum(map(len, pending)) > PROSE_CHUNK:
             flush()
+        if not pending:
+            begin = line
         pending.append(parser.renderer.render(group, parser.options, env))
     flush()
     return found

@@ -1,25 +1,39 @@
-"""The conversation: one widget per message in a scroll area that follows the end unless the reader has scrolled up."""
+"""The conversation: one widget per message in a scroll area that follows the end unless the reader has scrolled up.
+
+Only the newest hundred messages are built, the last of them at once and the rest while nothing else is to do; older
+ones come with "earlier".
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.theme import set_role
 from app.widgets.icons import ThemedButton
 from app.widgets.message import MessageView
-from engine.domain.chat import Role
+from engine.domain.conversation import StoredMessage
 
-SHOWN = 100  # messages built at a time; older ones come back with "load earlier"
+SHOWN = 100  # messages built at a time
+AT_ONCE = 8  # messages built before the first paint, and in each further step
 COLUMN_WIDTH = 780  # pixels; longer lines are hard to read
 NEAR_END = 40  # pixels from the end that still count as reading along
 
 
 class Transcript(QScrollArea):
-    """Signals: link_clicked(str), retry(): of the last answer."""
+    """Signals, with the number of the message: retry(int), go_on(int), edited(int, str), moved(int, int), uncut(int);
+    earlier(int): what stands above this message is wanted; newest(): the end of the conversation; link_clicked(str)."""
 
     link_clicked = Signal(str)
-    retry = Signal()
+    retry = Signal(int)
+    go_on = Signal(int)
+    edited = Signal(int, str)
+    moved = Signal(int, int)
+    uncut = Signal(int)
+    earlier = Signal(int)
+    newest = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,12 +44,21 @@ class Transcript(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         # Always there, though invisible while there is nothing to scroll: the column must not jump.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-        self._messages: list[MessageView] = []
-        self._earlier: list[tuple[Role, str, str]] = []
+        self._views: list[MessageView] = []
+        self._unbuilt: list[StoredMessage] = []  # above the views, oldest first; built while nothing else is to do
         self._follow = True
-        self._more = ThemedButton(self.tr("Load earlier messages"), "transcript.earlier", role="quiet")
-        self._more.clicked.connect(self._load_earlier)
+        self._hold: int | None = None  # pixels from the end that stay where they are while messages come in above
+        self._builder = QTimer(self)
+        self._builder.setInterval(0)
+        self._builder.timeout.connect(self._build_some)
+        self._more = ThemedButton(self.tr("Earlier messages"), "transcript.earlier", icon_name="up", role="quiet")
+        self._more.clicked.connect(self._want_earlier)
         self._more.hide()
+        self._later = ThemedButton(
+            self.tr("To the newest message"), "transcript.newest", icon_name="down", role="quiet"
+        )
+        self._later.clicked.connect(self.newest)
+        self._later.hide()
         self._build()
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)
@@ -43,50 +66,120 @@ class Transcript(QScrollArea):
 
     @property
     def messages(self) -> list[MessageView]:
-        return list(self._messages)
+        """The views that are built, oldest first."""
+        return list(self._views)
 
-    def add(self, role: Role, text: str = "", author: str = "") -> MessageView:
-        """Appends a message and scrolls to it."""
-        message = self._make(role, text, author)
-        for older in self._messages:
-            older.hide_retry()
-        self._messages.append(message)
-        self._column.insertWidget(self._column.count() - 1, message)
-        while len(self._messages) > SHOWN:
-            oldest = self._messages.pop(0)
-            self._earlier.append((oldest.role, oldest.text, oldest.author))
-            oldest.hide()
-            oldest.deleteLater()
-        self._more.setVisible(bool(self._earlier))
+    def view(self, message: int) -> MessageView | None:
+        """The view of a message by its number."""
+        return next((view for view in self._views if view.message is not None and view.message.id == message), None)
+
+    def show_messages(self, messages: Sequence[StoredMessage], *, has_later: bool = False) -> None:
+        """Shows these messages and no others; views of messages that stay are kept."""
+        self._stop_building()
+        kept = 0
+        for view, message in zip(self._views, messages, strict=False):
+            if view.message is None or view.message.id != message.id:
+                break
+            kept += 1
+        for view in self._views[kept:]:
+            _discard(view)
+        del self._views[kept:]
+        for view, message in zip(self._views, messages, strict=False):
+            if view.message != message:
+                view.set_message(message)
+        added = messages[kept:]
+        for message in added[-AT_ONCE:] if not kept else added:
+            self._insert(len(self._views), message)
+        self._unbuilt = [] if kept else list(added[:-AT_ONCE])
+        self._later.setVisible(has_later)
+        self._follow = not has_later
+        self._hold = None
+        self._go_on_building()
+
+    def append(self, messages: Sequence[StoredMessage]) -> None:
+        """Adds messages at the end and scrolls to them; the oldest views give way to them."""
+        for view in self._views:
+            view.hide_retry()
+        for message in messages:
+            self._insert(len(self._views), message)
+        if len(self._views) > SHOWN:
+            self._stop_building()
+            while len(self._views) > SHOWN:
+                _discard(self._views.pop(0))
+        self._show_more()
         self._follow = True
-        return message
+        self._hold = None
 
-    def remove_last(self) -> None:
-        """Takes the last message away, before it is asked again."""
-        message = self._messages.pop()
-        message.hide()
-        message.deleteLater()
+    def prepend(self, messages: Sequence[StoredMessage]) -> None:
+        """Adds messages above, without moving what is being read."""
+        self._unbuilt = [*messages, *self._unbuilt]
+        self._follow = False
+        bar = self.verticalScrollBar()
+        self._hold = bar.maximum() - bar.value()
+        self._go_on_building()
+
+    def update_message(self, message: StoredMessage) -> None:
+        """Shows what has become of a message, if it is built."""
+        view = self.view(message.id)
+        if view is not None:
+            view.set_message(message)
+
+    def scroll_to(self, message: int) -> None:
+        """Brings a message into view; whatever stands above it is built first."""
+        while self._unbuilt:
+            self._build_some()
+        view = self.view(message)
+        if view is not None:
+            self._follow = False
+            # Once the layout has come to rest.
+            QTimer.singleShot(0, view, lambda: self.ensureWidgetVisible(view, 0, self.viewport().height() // 3))
 
     def clear(self) -> None:
-        while self._messages:
-            self.remove_last()
-        self._earlier.clear()
-        self._more.hide()
+        self.show_messages(())
 
-    def _make(self, role: Role, text: str, author: str) -> MessageView:
-        message = MessageView(role, text, author)
-        message.link_clicked.connect(self.link_clicked)
-        message.retry.connect(self.retry)
-        return message
+    def build_all(self) -> None:
+        """Builds what is left to build, now."""
+        while self._unbuilt:
+            self._build_some()
 
-    def _load_earlier(self) -> None:
-        batch, self._earlier = self._earlier[-SHOWN:], self._earlier[:-SHOWN]
-        for role, text, author in reversed(batch):
-            message = self._make(role, text, author)
-            self._messages.insert(0, message)
-            self._column.insertWidget(1, message)
-        self._more.setVisible(bool(self._earlier))
-        self._follow = False
+    def _insert(self, place: int, message: StoredMessage) -> None:
+        view = MessageView.of(message)
+        view.link_clicked.connect(self.link_clicked)
+        self._connect(view, message.id)
+        self._views.insert(place, view)
+        self._column.insertWidget(place + 1, view)  # the button for earlier ones is the first
+
+    def _connect(self, view: MessageView, number: int) -> None:
+        view.retry.connect(lambda: self.retry.emit(number))
+        view.go_on.connect(lambda: self.go_on.emit(number))
+        view.edited.connect(lambda text: self.edited.emit(number, text))
+        view.moved.connect(lambda by: self.moved.emit(number, by))
+        view.uncut.connect(lambda: self.uncut.emit(number))
+
+    def _go_on_building(self) -> None:
+        if self._unbuilt:
+            self._builder.start()
+        self._show_more()
+
+    def _stop_building(self) -> None:
+        self._builder.stop()
+        self._unbuilt = []
+
+    def _build_some(self) -> None:
+        for _ in range(min(AT_ONCE, len(self._unbuilt))):
+            self._insert(0, self._unbuilt.pop())
+        if not self._unbuilt:
+            self._builder.stop()
+        self._show_more()
+
+    def _show_more(self) -> None:
+        first = self._views[0].message if self._views else None
+        self._more.setVisible(not self._unbuilt and first is not None and first.parent is not None)
+
+    def _want_earlier(self) -> None:
+        first = self._views[0].message if self._views else None
+        if first is not None and not self._unbuilt:
+            self.earlier.emit(first.id)
 
     def _build(self) -> None:
         column = QWidget()
@@ -95,6 +188,7 @@ class Transcript(QScrollArea):
         self._column.setContentsMargins(24, 16, 24, 16)
         self._column.setSpacing(14)
         self._column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._column.addWidget(self._later, 0, Qt.AlignmentFlag.AlignHCenter)
         self._column.addStretch(1)
         outer = QWidget()
         set_role(outer, "page")
@@ -106,8 +200,20 @@ class Transcript(QScrollArea):
         self.setWidget(outer)
 
     def _on_scrolled(self, value: int) -> None:
-        self._follow = value >= self.verticalScrollBar().maximum() - NEAR_END
+        bar = self.verticalScrollBar()
+        self._follow = value >= bar.maximum() - NEAR_END and not self._later.isVisible()
+        if self._hold is not None:
+            self._hold = bar.maximum() - value
 
     def _on_range(self, _low: int, high: int) -> None:
         if self._follow:
             self.verticalScrollBar().setValue(high)
+        elif self._hold is not None:
+            hold = self._hold
+            self.verticalScrollBar().setValue(high - hold)
+            self._hold = hold if self._unbuilt else None
+
+
+def _discard(view: MessageView) -> None:
+    view.hide()
+    view.deleteLater()

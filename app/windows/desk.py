@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from app.presenters.engine import EngineChoice, EnginePresenter
     from app.presenters.settings import SettingsPresenter
     from app.presenters.setup import SetupPresenter
+    from app.windows.chat_room import ChatRoom
 
 _LATER = (
     "app.pages.engine",
     "app.pages.settings",
     "app.pages.decisions",
     "app.pages.setup",
-    "app.presenters.chat",
+    "app.windows.chat_room",
     "app.widgets.markdown",
 )
 
@@ -57,6 +58,7 @@ class Desk(QObject):
         self.window.set_page("chat", self.chat_page)
         self.engine: EnginePresenter | None = None
         self.chat: ChatPresenter | None = None
+        self.chat_room: ChatRoom | None = None
         self.settings: SettingsPresenter | None = None
         self.setup: SetupPresenter | None = None
         self._ui_state = ui_state
@@ -110,9 +112,9 @@ class Desk(QObject):
             self.setup.begin()  # what was under way when the last window went
 
     def _build_presenters(self) -> None:
-        from app.presenters.chat import ChatPresenter
         from app.presenters.engine import EnginePresenter
         from app.presenters.settings import SettingsPresenter
+        from app.windows.chat_room import ChatRoom
 
         self.settings = SettingsPresenter(self.notifier, self)
         self._apply_look()
@@ -120,9 +122,8 @@ class Desk(QObject):
         self.engine = EnginePresenter(self.settings.engine_choice(), self)
         self.engine.state_changed.connect(self._on_engine_state)
         self._build_setup(self.engine, self.settings)
-        self.chat = ChatPresenter(self.engine, self)
-        self.chat_page.attach(self.chat)
-        self.chat_page.new_requested.connect(self._new_conversation)
+        self.chat_room = ChatRoom(self.chat_page, self.engine, self.settings, self.notifier, self)
+        self.chat = self.chat_room.chat
 
     def _build_setup(self, engine: EnginePresenter, settings: SettingsPresenter) -> None:
         from app.presenters.setup import SetupPresenter
@@ -192,10 +193,6 @@ class Desk(QObject):
         self.engine.configure(choice)
         self.engine.restart()
 
-    def _new_conversation(self) -> None:
-        if self.chat is not None:
-            spawn(self, self.chat.new_conversation(), "new conversation")
-
     def _on_settings(self) -> None:
         self._apply_look()
         if self.engine is not None and self.settings is not None:
@@ -210,7 +207,7 @@ class Desk(QObject):
         try:
             if self.engine is not None and self.engine.state.phase != "stopped":
                 self.window.show_closing(self.tr("Stopping the engine …"))
-            for part in (self.setup, self.window.page("decisions"), self.chat, self.engine):
+            for part in (self.setup, self.window.page("decisions"), self.chat_room, self.engine):
                 close_down = getattr(part, "close_down", None)  # a part with nothing to end has none
                 if close_down is not None:
                     await close_down()

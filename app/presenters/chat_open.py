@@ -1,0 +1,130 @@
+"""Which conversation is open and what of it is shown: opening, paging, options, drafts."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from engine.domain.conversation import ChatOptions, Conversation, StoredMessage
+from engine.errors import UserError
+from engine.store.chats import ChatStore
+from engine.store.chats_read import PAGE
+
+DRAFT_MS = 500  # a draft is on disk so long after the last key
+OPEN_NOTE, DRAFT_NOTE = "open", "draft"  # notes: the conversation that was open; the draft of one to be
+AFTER_HIT = 30  # messages shown below a place that was searched for
+
+
+class OpenConversation(QObject):
+    """The open conversation as it is stored; ``ChatPresenter`` adds the asking.
+
+    Signals:
+        opened(object): another conversation is open: Conversation, or None for a new one.
+        shown(list[StoredMessage], bool): the messages to be shown anew; whether newer ones exist below them.
+        found(int): the message that was searched for is among those that were just shown.
+        earlier(list[StoredMessage]): older ones, to stand above.
+        changed(): something in the list of conversations is no longer as it was.
+
+    Attributes:
+        current: its number; None for a new one, which is stored with its first question.
+        tip: the last message of the path that is shown.
+    """
+
+    opened = Signal(object)
+    shown = Signal(list, bool)
+    found = Signal(int)
+    earlier = Signal(list)
+    changed = Signal()
+
+    def __init__(self, store: ChatStore, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.store = store
+        self.current: int | None = None
+        self.tip: int | None = None
+        self.options = ChatOptions()
+        self.draft = ""
+        self._draft_timer = QTimer(self)
+        self._draft_timer.setSingleShot(True)
+        self._draft_timer.setInterval(DRAFT_MS)
+        self._draft_timer.timeout.connect(self.save_draft)
+
+    def begin(self) -> None:
+        """Opens what was open when the program ended, with what was streaming then marked as interrupted."""
+        self.store.recover()
+        self.store.purge()
+        number = self.store.note(OPEN_NOTE)
+        try:
+            known = number.isdecimal() and self.store.conversation(int(number)).info.deleted is None
+        except UserError:
+            known = False
+        self.open(int(number) if known else None)
+
+    def open(self, conversation: int | None, message: int | None = None) -> None:
+        """Shows a conversation, at a message of it where one is named; None begins a new one."""
+        self.save_draft()
+        self._leave()
+        found = None if conversation is None else self.store.conversation(conversation)
+        self.current = conversation
+        self.options = found.options if found else ChatOptions()
+        self.tip = found.tip if found else None
+        self.draft = found.draft if found else self.store.note(DRAFT_NOTE)
+        self.store.set_note(OPEN_NOTE, str(conversation or ""))
+        if found and message is not None and message not in [each.id for each in self._path()]:
+            self.tip = self.store.show_version(found.info.id, message)
+        self.opened.emit(found)
+        if message is None:
+            self.show_newest()
+        else:
+            self._show_around(message)
+            self.found.emit(message)
+
+    async def new_conversation(self) -> None:
+        """Begins anew; answers elsewhere go on."""
+        self.open(None)
+
+    def show_newest(self) -> None:
+        self.shown.emit(self._live(self.store.page(self.tip)), False)
+
+    def load_earlier(self, above: int) -> None:
+        """Asks for the messages above one that is shown."""
+        self.earlier.emit(self.store.page(self.store.message(above).parent))
+
+    def set_options(self, options: ChatOptions) -> None:
+        """They count from the next question on."""
+        self.options = options
+        if self.current is not None:
+            self.store.set_options(self.current, options)
+
+    def set_draft(self, text: str) -> None:
+        """What stands in the composer; it is kept."""
+        if text != self.draft:
+            self.draft = text
+            self._draft_timer.start()
+
+    def save_draft(self) -> None:
+        """Stores the draft now."""
+        if not self._draft_timer.isActive():
+            return
+        self._draft_timer.stop()
+        if self.current is None:
+            self.store.set_note(DRAFT_NOTE, self.draft)
+        else:
+            self.store.set_draft(self.current, self.draft)
+
+    def conversation(self) -> Conversation | None:
+        return None if self.current is None else self.store.conversation(self.current)
+
+    def _leave(self) -> None:
+        """The conversation is about to be left."""
+
+    def _live(self, page: list[StoredMessage]) -> list[StoredMessage]:
+        """A page with what is newer than the disk."""
+        return page
+
+    def _path(self) -> list[StoredMessage]:
+        return self.store.page(self.tip, limit=2**31)
+
+    def _show_around(self, message: int) -> None:
+        path = self._path()
+        place = next((place for place, each in enumerate(path) if each.id == message), len(path) - 1)
+        end = min(place + AFTER_HIT, len(path))
+        self.shown.emit(self._live(path[max(end - PAGE, 0) : end]), end < len(path))

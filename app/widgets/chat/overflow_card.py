@@ -1,0 +1,84 @@
+"""When a question does not fit: what would be left out, and the user's choice. Nothing is cut without it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.models.chat import Overflow
+from app.models.notice import as_sentence
+from app.theme import set_role
+from app.widgets.icons import ThemedButton
+
+
+class OverflowCard(QFrame):
+    """Signals: chosen(str): ``drop``, ``summarise`` or ``branch``; dismissed(): the question is to be changed."""
+
+    chosen = Signal(str)
+    dismissed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "notice-warning")
+        self.setObjectName("chat.overflow")
+        self._head, self._detail = QLabel(), QLabel()
+        set_role(self._head, "strong")
+        for label in (self._head, self._detail):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self._ways = {
+            "drop": ThemedButton(self.tr("Leave them out"), "overflow.drop", role="primary"),
+            "summarise": ThemedButton(self.tr("Send a summary of them"), "overflow.summarise"),
+            "branch": ThemedButton(self.tr("Ask in a new branch"), "overflow.branch"),
+        }
+        self._ways["summarise"].setToolTip(self.tr("The model sums them up first; you see the summary"))
+        self._ways["branch"].setToolTip(self.tr("The question alone; this branch stays as it is"))
+        buttons = QHBoxLayout()
+        for way, button in self._ways.items():
+            button.clicked.connect(lambda _checked=False, chosen=way: self._choose(chosen))
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        cancel = ThemedButton(self.tr("Cancel"), "overflow.cancel", role="quiet")
+        cancel.clicked.connect(self._dismiss)
+        buttons.addWidget(cancel)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 10, 10, 10)
+        column.setSpacing(6)
+        column.addWidget(self._head)
+        column.addWidget(self._detail)
+        column.addLayout(buttons)
+        self.hide()
+
+    def show_overflow(self, overflow: Overflow) -> None:
+        """Says what does not fit and offers what helps."""
+        needed = f"{overflow.needed:,}" if overflow.needed is not None else self.tr("more")
+        self._head.setText(
+            self.tr("This does not fit: {needed} tokens, the model's window holds {window}.").format(
+                needed=needed, window=f"{overflow.window:,}"
+            )
+        )
+        self._detail.setText(self._words(overflow))
+        for button in self._ways.values():
+            button.setVisible(overflow.helps)
+        self.setAccessibleName(f"{self._head.text()} {self._detail.text()}")
+        self.show()
+        if overflow.helps:
+            self._ways["drop"].setFocus()
+
+    def _words(self, overflow: Overflow) -> str:
+        reserve = self.tr("{n} tokens are kept for the answer.").format(n=f"{overflow.reserve:,}")
+        if not overflow.helps:
+            return self.tr("The message alone is too long. Shorten it. {reserve}").format(reserve=reserve)
+        words = self.tr(
+            "The oldest {n} messages would have to go, from “{first}” to “{last}”; {kept} stay. {reserve} "
+            "Whatever you choose, everything stays in the conversation."
+        ).format(n=overflow.left_out, first=overflow.first, last=overflow.last, kept=overflow.kept, reserve=reserve)
+        return f"{as_sentence(overflow.fault)}. {words}" if overflow.fault else words
+
+    def _choose(self, way: str) -> None:
+        self.hide()
+        self.chosen.emit(way)
+
+    def _dismiss(self) -> None:
+        self.hide()
+        self.dismissed.emit()

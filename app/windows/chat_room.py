@@ -1,0 +1,181 @@
+"""Puts the chat together: the file of the conversations, its presenters, and the page that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.models.notice import Notice
+from app.notify import NotificationSink
+from app.pages.chat import ChatPage
+from app.presenters.chat import ChatPresenter
+from app.presenters.chat_library import ChatLibrary
+from app.presenters.chat_meter import ChatMeter
+from app.presenters.engine import EnginePresenter
+from app.presenters.settings import SettingsPresenter
+from engine import paths
+from engine.domain.conversation import ConversationInfo, StoredMessage
+from engine.errors import EngineError, InputError
+from engine.store.attachments import picture_refused, read_attachment
+from engine.store.chats import ChatStore
+
+FALLBACK = "chats-new.sqlite"  # in use while the real file cannot be opened
+
+
+class ChatRoom(QObject):
+    """The parts of the chat. ``close_down`` ends its answers and closes its file."""
+
+    def __init__(
+        self,
+        page: ChatPage,
+        engine: EnginePresenter,
+        settings: SettingsPresenter,
+        notifier: NotificationSink,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._page = page
+        self._settings = settings
+        self._notifier = notifier
+        self.chat = ChatPresenter(engine, self._opened_store(), self)
+        self.library = ChatLibrary(self.chat, self)
+        self.meter = ChatMeter(self.chat, self)
+        page.attach(self.chat)
+        self._join_list()
+        self._join_composer()
+        self._join_figures()
+        self.chat.begin()
+        self.library.refresh()
+        page.options.set_prompts(self.chat.store.prompts())
+        page.set_enter_sends(settings.value.enter_sends)
+
+    async def close_down(self) -> None:
+        """Ends every answer and every search, and closes the file."""
+        await self.library.close_down()
+        await self.meter.close_down()
+        await self.chat.close_down()
+
+    def _opened_store(self) -> ChatStore:
+        """The conversations; a file of its own beside a damaged one, which is left as it is."""
+        path = paths.chats_file()
+        try:
+            return ChatStore(path)
+        except EngineError as error:
+            self._notifier.report(error, self.tr("The conversations cannot be opened; new ones go to another file"))
+            return ChatStore(path.with_name(FALLBACK))
+
+    def _join_list(self) -> None:
+        chats, library = self._page.chats, self.library
+        self._page.new_requested.connect(lambda: self.chat.open(None))
+        chats.opened.connect(self._open)
+        chats.hit_opened.connect(lambda number, message: self.chat.open(number, message if message >= 0 else None))
+        chats.searched.connect(library.search)
+        chats.renamed.connect(library.rename)
+        chats.pinned.connect(library.set_pinned)
+        chats.removed.connect(library.delete)
+        chats.exported.connect(self._ask_export)
+        chats.import_wanted.connect(self._ask_import)
+        library.listed.connect(chats.set_conversations)
+        library.found.connect(chats.set_hits)
+        library.deleted.connect(self._offer_undo)
+        library.told.connect(self._notifier.success)
+        library.failed.connect(self._notifier.report)
+
+    def _join_composer(self) -> None:
+        page, composer = self._page, self._page.composer
+        composer.attach_wanted.connect(self._ask_files)
+        composer.files_given.connect(self._take_files)
+        composer.picture_given.connect(lambda: self._notifier.report(picture_refused()))
+        composer.changed.connect(lambda _text: self.meter.touch())
+        page.options.changed.connect(lambda _options: self.meter.forget())
+        page.options.enter_chosen.connect(lambda enter: self._settings.update(enter_sends=enter))
+        page.options.prompt_saved.connect(self._save_prompt)
+        page.options.prompt_deleted.connect(self._delete_prompt)
+        self._settings.changed.connect(lambda: page.set_enter_sends(self._settings.value.enter_sends))
+
+    def _join_figures(self) -> None:
+        self.meter.changed.connect(self._page.meter.set_use)
+        self.chat.finished.connect(self._on_finished)
+        self.chat.shown.connect(lambda _messages, _later: self._show_totals())
+
+    def _open(self, conversation: int) -> None:
+        if conversation != self.chat.current:
+            self.chat.open(conversation)
+
+    def _on_finished(self, message: StoredMessage) -> None:
+        self._page.figures.add_answer(message.figures)
+        self._show_totals()
+
+    def _show_totals(self) -> None:
+        if self.chat.current is not None:
+            self._page.figures.set_totals(*self.chat.store.totals(self.chat.current))
+        else:
+            self._page.figures.clear()
+
+    def _offer_undo(self, info: ConversationInfo) -> None:
+        self._notifier.show(
+            Notice(
+                "info",
+                self.tr("“{title}” was deleted.").format(title=info.title or self.tr("Untitled")),
+                topic=f"deleted-{info.id}",
+                action=self.tr("Undo"),
+                run=lambda: self.library.restore(info.id),
+            )
+        )
+
+    def _save_prompt(self, name: str, text: str) -> None:
+        self.chat.store.save_prompt(name, text)
+        self._page.options.set_prompts(self.chat.store.prompts())
+
+    def _delete_prompt(self, name: str) -> None:
+        self.chat.store.delete_prompt(name)
+        self._page.options.set_prompts(self.chat.store.prompts())
+
+    def _take_files(self, names: list[str]) -> None:
+        for name in names:
+            try:
+                self._page.composer.insert(read_attachment(Path(name)).as_message())
+            except InputError as error:
+                self._notifier.report(error)
+
+    def _ask_files(self) -> None:
+        dialog = _file_dialog(self._page, self.tr("Insert text files"), self._take_files)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.open()
+
+    def _ask_import(self) -> None:
+        def take(names: list[str]) -> None:
+            for name in names:
+                self.library.import_file(Path(name))
+
+        dialog = _file_dialog(self._page, self.tr("Import conversations"), take)
+        dialog.setNameFilter(self.tr("Exported conversations (*.json)"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.open()
+
+    def _ask_export(self, conversation: int) -> None:
+        def take(names: list[str]) -> None:
+            markdown = dialog.selectedNameFilter() == filters[1]
+            path = Path(names[0])
+            if not path.suffix:
+                path = path.with_suffix(".md" if markdown else ".json")
+            self.library.export([conversation], path)
+
+        filters = [self.tr("JSON, to be imported again (*.json)"), self.tr("Markdown, to be read (*.md)")]
+        dialog = _file_dialog(self._page, self.tr("Export the conversation"), take)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters(filters)
+        title = self.chat.store.conversation(conversation).info.title
+        dialog.selectFile("".join(char if char.isalnum() or char in " -_" else "_" for char in title)[:60].strip())
+        dialog.open()
+
+
+def _file_dialog(parent: QWidget, title: str, take: Callable[[list[str]], None]) -> QFileDialog:
+    dialog = QFileDialog(parent, title)
+    dialog.setObjectName("chat.files")
+    dialog.filesSelected.connect(take)
+    dialog.finished.connect(dialog.deleteLater)
+    return dialog
