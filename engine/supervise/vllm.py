@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from engine.domain.chat import CanvasCommitted, Failed, Message
+from engine.domain.chat import Failed, Finished, Message
 from engine.errors import EngineRefused, EngineUnreachable
 from engine.supervise import processes
 from engine.supervise.group import EngineGroup, StopOutcome
@@ -132,7 +132,7 @@ class VllmEngine(SupervisedEngine):
                     _prove(handle, self._model),
                     self._ended(group),
                     self._lost_at_start(group),
-                    self._follow(handle.log_path, clock),
+                    self._follow(handle.log_path, clock, group),
                 )
         except TimeoutError:
             what = f"was not ready within {timeout_s:g} s of its start"
@@ -141,10 +141,13 @@ class VllmEngine(SupervisedEngine):
             raise self._error("engine.died_at_start", f"ended at its start ({why})", group)
         if self._timings is not None:
             self._timings.add(clock.finish())
-        group.note_members()
+        members = group.note_members()
+        self._parts |= _parts(members)
+        if not self._parts:  # they cannot set their titles
+            self._parts = {member.pid: f"process {member.pid}" for member in members if _is_spawned(member)}
 
     def _fates(self, group: EngineGroup) -> list[Coroutine[Any, Any, str]]:
-        return [*super()._fates(group), self._part_ended(group)]
+        return [*super()._fates(group), self._part_ended()]
 
     async def _check(self, handle: EngineHandle) -> None:
         from engine.client.http import EngineClient
@@ -158,7 +161,7 @@ class VllmEngine(SupervisedEngine):
             self._parts |= _parts(group.note_members())
             for pid, name in self._parts.items():
                 if processes.create_time(pid) is None:
-                    return await self._last_words(group, f"{name} is gone")
+                    return await self._last_words(group, f"has lost {name}")
             await asyncio.sleep(CENSUS_S)
 
     async def _last_words(self, group: EngineGroup, what: str) -> str:
@@ -169,16 +172,17 @@ class VllmEngine(SupervisedEngine):
         except TimeoutError:
             return what
 
-    async def _part_ended(self, group: EngineGroup) -> str:
-        """Until one of vLLM's own processes ends: alone it can do nothing, and the server may go on for ever."""
-        members = group.note_members()
-        parts = _parts(members) or {member.pid: "a process" for member in members if _is_spawned(member)}
-        if not parts:
-            await asyncio.Event().wait()
-        return await self._first(*(_gone(pid, name) for pid, name in parts.items()))
+    async def _part_ended(self) -> str:
+        """Until one of vLLM's own processes ends: alone it can do nothing, and the server may go on for ever.
 
-    async def _follow(self, log: Path, clock: StartClock) -> str:
-        """Reports the progress; never returns."""
+        They were noted when it became ready: one may have died before anybody watches.
+        """
+        if not self._parts:
+            await asyncio.Event().wait()
+        return await self._first(*(_gone(pid, name) for pid, name in self._parts.items()))
+
+    async def _follow(self, log: Path, clock: StartClock, group: EngineGroup) -> str:
+        """Reports the progress; never returns. With a new phase the tree has often grown, so it is looked at."""
         follower, phases = LogFollower(log), LogPhases(self._phases)
         while True:
             self.on_progress(clock.timed(phases.now))
@@ -190,6 +194,7 @@ class VllmEngine(SupervisedEngine):
                     progress = phases.feed(line)
                     if progress is not None:
                         changed = True
+                        self._parts |= _parts(group.note_members())
                         self.on_progress(clock.timed(progress))
 
 
@@ -274,10 +279,10 @@ async def check_server(client: EngineClient, model: str) -> None:
 
 
 async def _first_chat(client: EngineClient, model: str) -> None:
-    said = False
+    finished = False  # with or without a text: the first canvas may hold nothing but tokens that are not shown
     async for event in client.chat([Message("user", "Hello.")], model=model, max_tokens=ANSWER_TOKENS):
         if isinstance(event, Failed):
             raise EngineUnreachable("engine.probe_chat", "the first chat failed: {why}", why=event.message)
-        said = said or isinstance(event, CanvasCommitted)
-    if not said:
-        raise EngineRefused("engine.probe_chat", "the first chat brought no canvas", status=200)
+        finished = finished or isinstance(event, Finished)
+    if not finished:
+        raise EngineRefused("engine.probe_chat", "the first chat did not end", status=200)
