@@ -26,10 +26,12 @@ from engine.errors import EngineError, EngineRefused
 from engine.local.launch import LocalEngine
 from engine.supervise.diagnose_watch import EngineFailed, explains
 from engine.supervise.embedded import embedded_engine
+from engine.supervise.keep import Keeper, RestartPolicy
 from engine.supervise.leftovers import sweep
 from engine.supervise.lifecycle import SupervisedEngine
 from engine.supervise.logs import tail
 from engine.supervise.processes import exit_text
+from engine.supervise.state import EngineState as Life
 from engine.supervise.vllm import VllmEngine
 
 HEALTH_EVERY_S = 2.0
@@ -66,6 +68,7 @@ class EnginePresenter(QObject):
     def __init__(self, choice: EngineChoice | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.choice = choice or EngineChoice()
+        self.policy = RestartPolicy()  # of a vLLM that crashes
         self.state = EngineState(kind=self.choice.kind)
         self.client: EngineClient | None = None
         self.live: LiveChannel | None = None
@@ -114,6 +117,8 @@ class EnginePresenter(QObject):
                 return
             self._starting = task
             choice = self.choice
+            if self._watchers:  # it has crashed, and would be started by whoever keeps it
+                await self._release()
             self._set(EngineState("starting", choice.kind, url=choice.url if choice.kind == "url" else ""))
             try:
                 state = await self._open(choice)
@@ -271,16 +276,18 @@ class EnginePresenter(QObject):
         client, engine = self.client, self._engine
         assert client is not None
         self._watchers = [spawn(self, self._watch_health(client), "engine health")]
-        if engine is not None:
-            self._watchers.append(spawn(self, self._watch_process(client, engine), "engine process"))
         if isinstance(engine, VllmEngine):
+            self._watchers.append(spawn(self, self._keep(client, engine), "engine process"))
             self._watchers.append(spawn(self, self.vllm.follow(), "engine log"))
+        elif engine is not None:
+            self._watchers.append(spawn(self, self._watch_process(client, engine), "engine process"))
 
     async def _watch_health(self, client: EngineClient) -> None:
         missed = 0
         while missed < MISSES:
             await asyncio.sleep(HEALTH_EVERY_S)
-            missed = 0 if await client.health() else missed + 1
+            # One that has crashed is being started again: whoever keeps it tells.
+            missed = 0 if not self.state.ready or await client.health() else missed + 1
         await self._lost(client, self.tr("it does not answer"))
 
     async def _watch_process(self, client: EngineClient, engine: SupervisedEngine) -> None:
@@ -289,6 +296,37 @@ class EnginePresenter(QObject):
             code = engine.group.exit_code() if engine.group is not None else None
             ending = self.tr("it ended") if code is None else self.tr("it ended ({how})").format(how=exit_text(code))
             await self._lost(client, ending)
+
+    async def _keep(self, client: EngineClient, engine: VllmEngine) -> None:
+        """A vLLM that crashes is started again, a few times and not into the same wall; its clients find it again."""
+        engine.on_state = lambda life: self._on_life(client, engine, life)
+        try:
+            ended = await Keeper(engine, self.policy, verdict=self.vllm.hopeless).keep()
+        finally:
+            engine.on_state = None
+        if ended.ended:
+            await self._given_up(client, _without_log(ended.reason))
+
+    def _on_life(self, client: EngineClient, engine: VllmEngine, life: Life) -> None:
+        match life.phase:
+            case "crashed" | "waiting":
+                self._set(replace(self.state, phase="lost", pid=None, message=_without_log(life.reason), remedy=""))
+            case "starting":
+                self.vllm.begin_again()
+                self._set(replace(self.state, phase="starting", message="", remedy="", diagnosis=None))
+            case "ready" if engine.handle is not None and self.state.phase == "starting":
+                self._set(replace(self.state, phase="ready", pid=engine.handle.pid, since=time.time()))
+                self.ready.emit(client)
+            case _:
+                pass  # asked after a sleep, or stopped by us
+
+    async def _given_up(self, client: EngineClient, why: str) -> None:
+        async with self._busy:
+            if client is not self.client:
+                return
+            found = await self.vllm.verdict()
+            self._set(replace(self.state, phase="lost", pid=None, message=why, remedy="", diagnosis=found))
+            await self._release()
 
     async def _lost(self, client: EngineClient, why: str) -> None:
         """The engine behind ``client`` is gone. A late finding about an engine before this one changes nothing."""
@@ -326,6 +364,11 @@ class EnginePresenter(QObject):
         if state != self.state:
             self.state = state
             self.state_changed.emit(state)
+
+
+def _without_log(reason: str) -> str:
+    """The engine's reason without the end of its log, which the Engine page shows anyway."""
+    return reason.split("; the end of its log:", 1)[0]
 
 
 def _remove_sockets(folder: Path) -> None:
