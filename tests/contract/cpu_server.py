@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from engine.hardware.record import load_machine, recorded_machines
 from engine.launch.command import MODEL_NAME, argv, environment
 from engine.launch.planner import plan
 from engine.paths import demo_model_dir
+from engine.supervise.state import EngineState
 from engine.supervise.vllm import VllmEngine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,11 +71,12 @@ def cpu_plan(tensor_parallel: int) -> LaunchPlan:
     return replace(found, flags=(*flags, *ADDED), env=(*kept, *CPU_ENVIRONMENT))
 
 
-def cpu_engine(tensor_parallel: int, folder: Path) -> VllmEngine:
+def cpu_engine(tensor_parallel: int, folder: Path, on_state: Callable[[EngineState], None] | None = None) -> VllmEngine:
     """An engine that is not started yet.
 
     Args:
         folder: for its log, pid file and caches.
+        on_state: hears of every change of its state.
     """
     program, found = python(), cpu_plan(tensor_parallel)
     base = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "QT_"))}
@@ -84,4 +87,5 @@ def cpu_engine(tensor_parallel: int, folder: Path) -> VllmEngine:
         phases=found.phases,
         log_path=folder / "engine.log",
         pid_dir=folder,
+        on_state=on_state,
     )

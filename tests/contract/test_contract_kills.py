@@ -1,0 +1,112 @@
+"""The real tree of processes of vLLM (API server, EngineCore, two workers) under our supervisor: any of them is killed,
+the start is given up, the owner dies; the supervisor notices in time and nothing stays."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engine.supervise import processes
+from engine.supervise.leftovers import find_leftovers
+from engine.supervise.vllm import LAST_PHASE, StartProgress, VllmEngine
+
+sys.path.insert(0, str(Path(__file__).parent))
+from cpu_server import cpu_engine, python  # the folder is no package
+
+pytestmark = pytest.mark.vllm_cpu
+
+START_S = 240.0
+NOTICED_S = 5.0
+GONE_S = 30.0  # the plan gives running requests 20 s
+LOADING = "Loading the weights"
+
+
+def nothing_stays(folder: Path, pids: Sequence[int]) -> None:
+    """No process, no zombie of ours, no pid file."""
+    assert [pid for pid in pids if psutil.pid_exists(pid)] == []
+    assert [child for child in psutil.Process().children() if child.status() == psutil.STATUS_ZOMBIE] == []
+    assert list(folder.glob("group-*.json")) == []
+
+
+def tree(engine: VllmEngine) -> list[psutil.Process]:
+    """Every process of the engine, and the guardian above it."""
+    assert engine.group is not None
+    return [psutil.Process(engine.group.pid).parent(), *engine.group.members()]
+
+
+def named(engine: VllmEngine, role: str) -> psutil.Process:
+    guardian, *members = tree(engine)
+    if role == "guardian":
+        return guardian
+    if role == "API server":
+        return next(member for member in members if member.pid == engine.group.pid)
+    return next(member for member in members if member.name() == f"VLLM::{role}")
+
+
+@pytest.mark.parametrize("role", ["API server", "EngineCore", "Worker_TP0", "Worker_TP1", "guardian"])
+async def test_a_killed_process_is_noticed_and_nothing_stays(role: str, tmp_path: Path) -> None:
+    threads = threading.active_count()
+    over = asyncio.Event()
+    engine = cpu_engine(2, tmp_path, lambda state: over.set() if state.phase == "crashed" else None)
+    await engine.start(timeout_s=START_S)
+    members = tree(engine)
+    assert len(members) >= 5
+    async with asyncio.TaskGroup() as tasks:
+        watching = tasks.create_task(engine.watch())
+        named(engine, role).kill()
+        async with asyncio.timeout(NOTICED_S):
+            await over.wait()
+    assert watching.result().phase == "crashed"
+    nothing_stays(tmp_path, [member.pid for member in members])
+    assert (await engine.stop()).clean
+    assert threading.active_count() <= threads
+
+
+@pytest.mark.parametrize("phase", ["Reading the checkpoint's configuration", LOADING, LAST_PHASE])
+async def test_a_start_that_is_given_up_leaves_nothing(phase: str, tmp_path: Path) -> None:
+    engine = cpu_engine(2, tmp_path)
+    reached = asyncio.Event()
+
+    def progress(seen: StartProgress) -> None:
+        if seen.phase == phase:
+            reached.set()
+
+    engine.on_progress = progress
+    async with asyncio.TaskGroup() as tasks:
+        starting = tasks.create_task(engine.start(timeout_s=START_S))
+        await asyncio.wait_for(reached.wait(), START_S)
+        members = tree(engine)
+        assert members
+        starting.cancel()
+    assert engine.group is None
+    nothing_stays(tmp_path, [member.pid for member in members])
+
+
+@pytest.mark.parametrize("phase", [LOADING, "ready"])
+async def test_the_engine_ends_with_its_owner(phase: str, tmp_path: Path) -> None:
+    """The owner is killed with SIGKILL: the death signal ends the tree, or the next start finds and ends the rest."""
+    python()
+    owner = await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(Path(__file__).with_name("cpu_owner.py")),
+        str(tmp_path),
+        phase,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (Path(__file__).parents[2], Path(__file__).parent)))},
+    )
+    assert owner.stdout is not None
+    pids: list[int] = json.loads(await asyncio.wait_for(owner.stdout.readline(), START_S))
+    assert pids
+    owner.kill()
+    await owner.wait()
+    assert await processes.wait_gone(pids, GONE_S)
+    left = find_leftovers(tmp_path)
+    assert [member for leftover in left for member in leftover.processes] == []
