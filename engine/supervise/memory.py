@@ -7,6 +7,7 @@ back is told with whoever holds it now; that it is not ours is said as plainly a
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ Probe = Callable[[], Sequence[Gpu]]
 TOLERANCE = 64 << 20  # a driver that has once served a program keeps some tens of MiB
 SETTLE_S = 10.0
 LOOK_S = 0.25
+PROBE_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +70,19 @@ class MemoryWatch:
     Args:
         cards: UUIDs.
         probe: asks for all cards.
+        settle_s: how long to wait for the memory of an engine that has ended.
     """
 
-    def __init__(self, cards: Collection[str], probe: Probe) -> None:
-        self._cards, self._probe = tuple(cards), probe
+    def __init__(self, cards: Collection[str], probe: Probe, *, settle_s: float = SETTLE_S) -> None:
+        self._cards, self._probe, self._settle_s = tuple(cards), probe, settle_s
         self._before: dict[str, Gpu] = {}
 
     async def note(self) -> None:
         """Look, before the start."""
         self._before = await self._look()
 
-    async def after(self, pids: Collection[int], *, settle_s: float = SETTLE_S) -> tuple[CardAfter, ...]:
-        """Look until all memory is back, at most for ``settle_s`` seconds.
+    async def after(self, pids: Collection[int]) -> tuple[CardAfter, ...]:
+        """Look until all memory is back, or held by others.
 
         Args:
             pids: of the engine that has ended.
@@ -87,20 +90,21 @@ class MemoryWatch:
         Returns:
             one for each card that was there before the start.
         """
-        found: tuple[CardAfter, ...] = ()
-        try:
-            async with asyncio.timeout(settle_s):
-                while True:
-                    now = await self._look()
-                    found = tuple(_compare(card, now.get(uuid, card), pids) for uuid, card in self._before.items())
-                    if all(card.settled for card in found):
-                        return found
-                    await asyncio.sleep(LOOK_S)
-        except TimeoutError:
-            return found
+        deadline = time.monotonic() + self._settle_s
+        while True:
+            now = await self._look()
+            found = tuple(_compare(card, now.get(uuid, card), pids) for uuid, card in self._before.items())
+            if all(card.settled for card in found) or time.monotonic() >= deadline:
+                return found
+            await asyncio.sleep(LOOK_S)
 
     async def _look(self) -> dict[str, Gpu]:
-        gpus = await asyncio.to_thread(self._probe)
+        """The cards by UUID; none when the driver hangs, which must not hang us."""
+        try:
+            async with asyncio.timeout(PROBE_S):
+                gpus = await asyncio.to_thread(self._probe)
+        except TimeoutError:
+            return {}
         return {gpu.uuid: gpu for gpu in gpus if gpu.uuid in self._cards}
 
 

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from engine.client.http import EngineClient
 from engine.domain.chat import CanvasCommitted, Message
@@ -76,19 +76,21 @@ def hurry(patch: Callable[[object, str, float], None]) -> None:
         patch(module, name, seconds)
 
 
-def make_engine(spec: Spec) -> VllmEngine:
+def make_engine(spec: Spec, **more: Any) -> VllmEngine:
+    """The engine, not started; ``more`` goes to VllmEngine. A file ``broken`` in the folder makes every start fail."""
     folder = Path(spec.folder)
     options = {"hold": spec.until if spec.until in HELD else "", "modes": spec.modes}
+    program = ("-I", "-S", str(TREE), "serve", "--host", "127.0.0.1", "--served-model-name", MODEL)
     return VllmEngine(
-        lambda port: [
-            *(sys.executable, "-I", "-S", str(TREE), "serve"),
-            *("--host", "127.0.0.1", "--port", str(port), "--served-model-name", MODEL),
-        ],
+        lambda port: (
+            ["/bin/false"] if (folder / "broken").exists() else [sys.executable, *program, "--port", str(port)]
+        ),
         {"PATH": os.environ["PATH"], "STAND_IN_TREE": json.dumps(options)},
         model=MODEL,
         phases=PHASES,
         log_path=folder / "engine.log",
         pid_dir=folder,
+        **more,
     )
 
 
