@@ -59,6 +59,22 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class KernelState:
+    """How the numeric self-test stands.
+
+    Attributes:
+        wanted: the plan depends on what it tests.
+        tested: it has passed, or the user starts without it.
+        can_waive: it could not run, and the user may start without it.
+    """
+
+    wanted: bool = False
+    tested: bool = False
+    can_waive: bool = False
+    step: Step = Step()
+
+
+@dataclass(frozen=True, slots=True)
 class ProbeAnswer:
     """What the first chat and the first read brought.
 

@@ -38,7 +38,7 @@ class SetupPage(QWidget):
         self._build()
         self._connect()
         presenter.changed.connect(self._show)
-        presenter.url_tested.connect(self._on_url_tested)
+        presenter.elsewhere.tested.connect(self._on_url_tested)
         self._show()
 
     @property
@@ -115,10 +115,13 @@ class SetupPage(QWidget):
         self.preflight.asked.connect(self._on_asked)
         self.launch.launch_wanted.connect(presenter.launch)
         self.launch.stop_wanted.connect(presenter.stop_launch)
+        self.launch.kernels.again.connect(presenter.test_kernels)
+        self.launch.kernels.stop_wanted.connect(presenter.start.kernels.stop)
+        self.launch.kernels.untested_wanted.connect(presenter.launch_untested)
         self.probe.ask_wanted.connect(presenter.probe)
         self.probe.page_wanted.connect(self.page_wanted)
         for place in self._elsewhere():
-            place.test_wanted.connect(presenter.test_url)
+            place.test_wanted.connect(presenter.elsewhere.test)
             place.use_wanted.connect(lambda url, key: presenter.choice_made.emit(EngineChoice("url", url, key or None)))
             place.embedded_wanted.connect(lambda: presenter.choice_made.emit(EngineChoice()))
 
@@ -196,9 +199,10 @@ class SetupPage(QWidget):
         )
 
     def _show_launch(self) -> None:
-        found = self.presenter.seen.plan
-        log = "\n".join(self.presenter.seen.log)
-        self.launch.show_launch(self.presenter.steps["launch"], found.phases if found else (), log)
+        presenter, start = self.presenter, self.presenter.start
+        step = presenter.steps["launch"]
+        self.launch.show_launch(step, start.phases, "\n".join(presenter.seen.log))
+        self.launch.kernels.show_state(start.kernels.state, free=not step.busy and not start.runs)
 
     def _show_probe(self) -> None:
         ready = self.presenter.engine_ready

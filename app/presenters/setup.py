@@ -16,25 +16,24 @@ from PySide6.QtCore import QObject, Signal
 from app.models.setup import STEPS, Step, StepName
 from app.presenters import setup_words as words
 from app.presenters.engine import EngineChoice, EnginePresenter
-from app.presenters.setup_probe import first_questions, look_at_server
+from app.presenters.setup_elsewhere import Elsewhere
+from app.presenters.setup_probe import first_questions
 from app.presenters.setup_seen import Seen
-from app.presenters.setup_work import checkpoint_entry, command_line, download_argv, install_argv, start_work
+from app.presenters.setup_start import SetupStart
+from app.presenters.setup_work import checkpoint_entry, command_line, download_argv, install_argv
 from app.presenters.setup_workers import SetupWorkers
 from app.tasks import cancel_all, spawn
+from engine.domain.diagnosis import Retry
 from engine.domain.hardware import Machine
 from engine.errors import EngineError, UserError
 from engine.hardware.findings import find_findings
-from engine.launch.planner import plan
 from engine.launch.preflight import in_order, preflight
 from engine.local.disk import checkpoint_complete, engine_lock, engine_on_disk, look_at_machine
 from engine.local.facts import gather_facts
-from engine.local.launch import launch_of
 from engine.local.stored import Memory, Wished, load_memory, memory_file, save_memory
-from engine.supervise.lifecycle import SupervisedEngine
-from engine.supervise.vllm import StartProgress
+from engine.supervise.ports import next_free_port
 
 NEEDED_BY_VLLM: tuple[StepName, ...] = ("engine", "checkpoint", "preflight")
-LOG_LINES = 200  # of the start's log lines that told something
 
 
 class SetupPresenter(QObject):
@@ -44,14 +43,12 @@ class SetupPresenter(QObject):
         changed(): read ``steps``, ``seen`` and ``memory``.
         choice_made(EngineChoice): the user wants this engine instead; the app is to use and remember it.
         launched(): vLLM answers and is the app's engine; the app is to remember that.
-        url_tested(str, bool): what a server elsewhere said, and whether it can be used.
         noted(EngineError): something that did not stop a step (the file of the setup cannot be written).
     """
 
     changed = Signal()
     choice_made = Signal(object)
     launched = Signal()
-    url_tested = Signal(str, bool)
     noted = Signal(object)
 
     def __init__(
@@ -59,7 +56,7 @@ class SetupPresenter(QObject):
     ) -> None:
         super().__init__(parent)
         self._engine, self._probe = engine, probe
-        self._closing = self._launching = False
+        self._closing = False
         self._lock = engine_lock()
         self._begun: asyncio.Task[None] | None = None
         self.memory: Memory = load_memory(memory_file())
@@ -69,13 +66,23 @@ class SetupPresenter(QObject):
         self.workers.stood.connect(self._set)
         self.workers.under_way.connect(self._on_under_way)
         self.workers.ended.connect(lambda _step: spawn(self, self.look_at_disk(), "setup disk"))
+        self.start = SetupStart(
+            engine,
+            self.seen,
+            now=lambda: self.steps["launch"],
+            port=lambda: self.memory.port,
+            look=self.detect_now,
+            parent=self,
+        )
+        self.start.stood.connect(lambda step: self._set("launch", step))
+        self.elsewhere = Elsewhere(self)
         engine.state_changed.connect(lambda _state: self._on_engine())
 
     # ---- what the page asks
     @property
     def choice(self) -> EngineChoice:
         """vLLM as this setup has it."""
-        return EngineChoice("vllm", make=self._make_engine)
+        return self.start.choice
 
     def command_line(self) -> str:
         found = self.seen.plan
@@ -113,7 +120,15 @@ class SetupPresenter(QObject):
         spawn(self, self.look_at_disk(), "setup disk")
 
     def forget_wishes(self) -> None:
+        self._remember(overrides=())
         self.wish(**Wished(profile=self.memory.wished.profile).model_dump())
+
+    def take(self, retry: Retry) -> None:
+        """What a failed start has taught counts from now on: other wishes, flags and variables, another port."""
+        memory = self.memory.after(retry)
+        port = next_free_port(memory.port) if retry.new_port else memory.port
+        self._remember(wished=memory.wished, overrides=memory.overrides, port=port)
+        self._replan()
 
     def set_port(self, port: int) -> None:
         self._remember(port=port)
@@ -164,13 +179,21 @@ class SetupPresenter(QObject):
     def probe(self) -> None:
         spawn(self, self.probe_now(), "setup probe")
 
-    def test_url(self, url: str, api_key: str) -> None:
-        spawn(self, self.test_url_now(url, api_key), "setup test of a server")
+    def test_kernels(self) -> None:
+        """The numeric self-test once more; not beside an engine, which has the memory."""
+        if not self.steps["launch"].busy and not self.start.runs:
+            self.start.kernels.again(self.start.what)
+
+    def launch_untested(self) -> None:
+        """Start although the numeric self-test could not run."""
+        spawn(self, self._launch_untested(), "setup launch")
 
     async def close_down(self) -> None:
         """The window leaves; what is under way goes on at its next start."""
         self._closing = True
         await self.workers.close_down()
+        await self.start.kernels.close_down()
+        await self.elsewhere.close_down()
         await cancel_all(self)
 
     # ---- the steps
@@ -191,6 +214,7 @@ class SetupPresenter(QObject):
         """What of engine and checkpoint is there already."""
         found = self.seen.plan
         if found is None or found.checkpoint == "embedded":
+            self.start.kernels.look(None, None, None)
             return
         try:
             self.seen.disk = await asyncio.to_thread(engine_on_disk, self._lock, found)
@@ -200,6 +224,7 @@ class SetupPresenter(QObject):
         except UserError as error:
             self._fail("engine", error)
             return
+        self.start.kernels.look(self.seen.machine, found, self.seen.disk.found)
         if not self.steps["engine"].busy:
             self._set("engine", words.engine_step(self.seen.disk))
         if not self.steps["checkpoint"].busy:
@@ -210,7 +235,7 @@ class SetupPresenter(QObject):
         machine, found = self.seen.machine, self.seen.plan
         if machine is None or found is None:
             return False
-        if self._runs_already():
+        if self.start.runs:
             self.seen.in_the_way, self.seen.right = (), ()
             self._set("preflight", Step("done", self.tr("vLLM runs already; a new start ends it first.")))
             return True
@@ -233,31 +258,27 @@ class SetupPresenter(QObject):
         if self.seen.embedded:
             self.choice_made.emit(EngineChoice())
             return
-        if self.steps["launch"].busy:
+        if self.steps["launch"].busy or self.start.kernels.state.step.busy:
             return
         if not await self.check_now():
             self._set("launch", self.steps["preflight"])
             return
         self._remember(active="launch", step="launch")
-        self.seen.log = []
-        self._set("launch", Step("running"))
-        # In a task of its own: a stop of the engine cancels whoever starts it.
-        self._launching = True  # how it ends is told below, with the end of the log
-        await asyncio.wait([spawn(self._engine, self._engine.replace_now(self.choice), "start of vLLM")])
-        self._launching = False
-        state = self._engine.state
+        ready = await self.start.run()
         if self._closing:
             return
         self._remember(active=None)
-        if state.ready:
-            self._on_engine()
+        if ready:
             self.launched.emit()
             await self.probe_now()
+
+    async def _launch_untested(self) -> None:
+        try:
+            await self.start.kernels.waive(await asyncio.to_thread(self.start.what))
+        except UserError as error:
+            self._fail("launch", error)
             return
-        log = await self._engine.log_tail(12)
-        last = log.strip().splitlines()[-1:] if state.phase == "failed" else []
-        stopped = self.tr("The start was stopped.")
-        self._set("launch", Step("failed", "\n".join([state.message or stopped, *last]), state.remedy))
+        await self.launch_now()
 
     async def probe_now(self) -> None:
         """The first chat and the first read, over the engine that the app uses."""
@@ -275,21 +296,12 @@ class SetupPresenter(QObject):
         if not self._closing:
             self._remember(active=None)
 
-    async def test_url_now(self, url: str, api_key: str) -> None:
-        """Ask a server elsewhere who it is."""
-        try:
-            said = await look_at_server(url, api_key)
-        except EngineError as error:
-            self.url_tested.emit(str(error), False)
-        else:
-            self.url_tested.emit(said, True)
-
     # ---- private
     def _replan(self) -> None:
         machine = self.seen.machine
         if machine is None:
             return
-        self.seen.result = plan(machine, self.memory.wished.as_wishes())
+        self.seen.result = self.memory.plan(machine)
         self.seen.in_the_way, self.seen.right = (), ()
         for step in STEPS[2:]:
             if self.seen.embedded and step in NEEDED_BY_VLLM:
@@ -312,15 +324,6 @@ class SetupPresenter(QObject):
             case "probe":
                 self._on_engine()  # it may be ready already, or will be
 
-    async def _make_engine(self) -> SupervisedEngine:
-        if self.seen.machine is None:
-            await self.detect_now()
-        seen = self.seen
-        launch = await asyncio.to_thread(
-            launch_of, seen.machine, seen.plan, seen.disk, seen.checkpoint, self.memory.port
-        )
-        return launch.engine(self._on_start)
-
     def _checkpoint_step(self) -> Step:
         found, folder = self.seen.plan, self.seen.checkpoint
         if found is None or folder is None:
@@ -337,34 +340,11 @@ class SetupPresenter(QObject):
         if not self._closing:
             self._remember(active=step if going else None)
 
-    def _on_start(self, progress: StartProgress) -> None:
-        if self.steps["launch"].phase == "running":
-            self.seen.log = [*self.seen.log[-LOG_LINES:], progress.detail] if progress.detail else self.seen.log
-            self._set("launch", Step("running", work=start_work(progress)))
-
-    def _runs_already(self) -> bool:
-        state = self._engine.state
-        return state.ready and state.kind == "vllm" and not self.seen.embedded
-
     def _on_engine(self) -> None:
-        """The launch step follows the app's engine, whoever has started it."""
-        state, now = self._engine.state, self.steps["launch"]
-        if state.kind != ("embedded" if self.seen.embedded else "vllm"):
-            if now.done:
-                self._set("launch", Step())
-            return
-        match state.phase:
-            case "ready":
-                text = self.tr("{model} answers at {url}").format(model=state.model, url=state.url)
-                self._set("launch", Step("done", text))
-                if self.memory.active == "probe" and self._begun is not None and not self.steps["probe"].busy:
-                    self.probe()
-            case "starting" if not now.busy:
-                self._set("launch", Step("running"))
-            case "failed" | "lost" if not self._launching:
-                self._set("launch", Step("failed", state.message, state.remedy))
-            case "stopped" if now.phase in ("running", "done") and not self._launching:
-                self._set("launch", Step())
+        self.start.follow_engine()
+        ready = self.start.runs or (self._engine.state.ready and self.seen.embedded)
+        if ready and self.memory.active == "probe" and self._begun is not None and not self.steps["probe"].busy:
+            self.probe()
 
     async def _end_leftovers(self) -> None:
         try:

@@ -86,9 +86,13 @@ def work_of(event: WorkerEvent) -> Work | None:
             return None
 
 
-def start_work(progress: StartProgress) -> Work:
-    """A start as a bar over its phases; a phase that says how far it is fills its part."""
-    share = (progress.number + (progress.fraction or 0.0)) / max(progress.count, 1)
+def start_work(progress: StartProgress, before: int = 0) -> Work:
+    """A start as a bar over its phases; a phase that says how far it is fills its part.
+
+    Args:
+        before: phases that come before those of the engine.
+    """
+    share = (before + progress.number + (progress.fraction or 0.0)) / max(before + progress.count, 1)
     return Work(progress.phase, fraction=share, detail=progress.detail)
 
 

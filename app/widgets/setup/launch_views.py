@@ -15,6 +15,7 @@ from app.widgets.fields import NumberField
 from app.widgets.icons import ThemedButton
 from app.widgets.log_view import LogView
 from app.widgets.setup.detect_view import SIGNS
+from app.widgets.setup.kernels import KernelsCard
 from app.widgets.setup.parts import Sentences, StepHead, WorkPanel
 from engine.domain.hardware import Finding
 
@@ -93,7 +94,8 @@ class LaunchView(QWidget):
         self.log.setMinimumHeight(LOG_HEIGHT)
         self._log = card(vbox(label(self.tr("Log"), "strong"), self.log, spacing=8))
         doing = card(vbox(self.work, self.phases, hbox(self.start, self.stop, 1), spacing=12))
-        self.setLayout(vbox(self.head, doing, self._log, 1, spacing=14))
+        self.kernels = KernelsCard()
+        self.setLayout(vbox(self.head, doing, self.kernels, self._log, 1, spacing=14))
 
     def show_launch(self, step: Step, phases: Sequence[str], log: str) -> None:
         """``phases``: of the plan; those before the one that runs are through."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -12,17 +11,8 @@ import pytest
 sys.path.append(str(Path(__file__).parent))
 
 import setup_world
-from hub_helpers import HubProcess, hub_process
-
-
-@dataclass(frozen=True)
-class World:
-    folder: Path
-    hub: HubProcess
-
-    @property
-    def wheels(self) -> Path:
-        return self.folder / "wheels"
+from hub_helpers import hub_process
+from setup_world import World
 
 
 @pytest.fixture(scope="module")  # its hub must not be seen by the tests that look for processes left behind

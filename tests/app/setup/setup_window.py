@@ -29,7 +29,7 @@ def say(desk: Desk) -> None:
     line = {
         "steps": {name: step.phase for name, step in setup.steps.items()},
         "why": {name: step.text for name, step in setup.steps.items() if step.phase == "failed"},
-        "work": {name: [found.phase, found.done] for name, found in work.items() if found is not None},
+        "work": {name: [found.phase, found.done, found.detail] for name, found in work.items() if found is not None},
         "active": setup.memory.active,
         "context": setup.seen.plan.context if setup.seen.plan else None,
         "engine": [engine.state.kind, engine.state.phase, engine.state.pid],

@@ -9,13 +9,14 @@ from __future__ import annotations
 import shutil
 import socket
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path += [
     str(Path(__file__).parents[2] / name)
     for name in ("engine/runtime", "engine/checkpoints", "engine/launch", "engine/local")
 ]
-from hub_helpers import REPO  # these folders are no packages
+from hub_helpers import REPO, HubProcess  # these folders are no packages
 from launch_helpers import FILES
 from local_world import STAND_IN
 from wheel_helpers import Wheel, module, write_lock
@@ -24,6 +25,16 @@ from engine.hardware.record import recorded_machines
 from engine.paths import demo_model_dir
 
 TESTS = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class World:
+    folder: Path
+    hub: HubProcess
+
+    @property
+    def wheels(self) -> Path:
+        return self.folder / "wheels"
 
 
 def make_repo(root: Path) -> Path:

@@ -13,8 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
-from conftest import World
-from setup_world import free_port
+from setup_world import World, free_port
 
 from engine.supervise.processes import child_environment
 
@@ -134,10 +133,20 @@ def test_killed_in_every_step_and_continued(
     window.until(lambda said: said["steps"]["preflight"] in ("running", "done"))
     window.kill()
 
-    window = windows(STAND_IN_VLLM=f"hold={gate}")
+    runs, second = tmp_path / "runs", tmp_path / "second card"
+    testing = {"STAND_IN_SELFTEST": f"hold={second}", "STAND_IN_SELFTEST_LOG": str(runs)}
+    window = windows(STAND_IN_VLLM=f"hold={gate}", **testing)
     window.until_step("checkpoint")
-    window.call("launch")  # launch
+    window.call("launch")  # launch, in its self-test
+    window.until(lambda said: said["work"].get("launch", ["", 0, ""])[2].startswith("card 2 of 2: "))
+    window.kill()
+    assert runs.read_text().split() == ["0", "1"]
+    assert stored(desk_home)["active"] == "launch"
+
+    second.touch()
+    window = windows(STAND_IN_VLLM=f"hold={gate}", **testing)
     window.until(lambda said: said["work"].get("launch", [""])[0] == "Loading the weights")
+    assert runs.read_text().split() == ["0", "1", "1"], "the card that had passed is not tested again"
     window.kill()
     assert stored(desk_home)["active"] == "launch"
 

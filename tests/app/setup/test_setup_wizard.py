@@ -11,13 +11,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from conftest import World
 from desk_driver import answered, close, expect, living_children, load, make_desk, within
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
-from setup_world import free_port
+from setup_world import World, free_port
 
-from app.models.setup import STEPS, StepName
+from app.models.setup import STEPS, StepName, Work
 from app.presenters.setup import SetupPresenter
 from app.windows.desk import Desk
 from engine import paths
@@ -110,11 +109,14 @@ async def test_from_two_cards_to_the_first_chat(desk: Desk, world: World) -> Non
     await until_step(setup, "preflight", "done", "failed")
     assert setup.steps["preflight"].done, setup.steps["preflight"]
     click(desk, "setup.next")
+    assert "Before the first start" in setup.start.kernels.state.step.text
+    tested = expect(setup.changed.connect, lambda: phase_of(setup, "launch") == setup.start.kernels.phase)
     click(desk, "setup.launch.start")
-    await until_step(setup, "launch", "running")
+    await within(tested)
     await until_step(setup, "launch", "done", "failed")
     await until_step(setup, "probe", "done", "failed")
     assert setup.steps["probe"].done, setup.steps["probe"]
+    assert setup.start.kernels.state.tested
     assert all(setup.steps[step].done for step in STEPS)
     assert setup.seen.answer is not None
     assert setup.seen.answer.chat
@@ -136,9 +138,8 @@ async def test_from_two_cards_to_the_first_chat(desk: Desk, world: World) -> Non
     assert engine.state.url.endswith(f":{setup.memory.port}")
 
 
-async def test_a_start_that_fails_or_is_stopped_says_so_and_can_be_done_again(
-    desk: Desk, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def installed(desk: Desk, world: World) -> SetupPresenter:
+    """The page at the step Launch, with engine and checkpoint there."""
     setup = await opened(desk)
     setup.set_port(free_port())
     setup.set_wheels(str(world.wheels))
@@ -148,6 +149,69 @@ async def test_a_start_that_fails_or_is_stopped_says_so_and_can_be_done_again(
     await until_step(setup, "checkpoint", "running")
     await until_step(setup, "checkpoint", "done", "failed")
     setup.show_step("launch")
+    return setup
+
+
+async def test_a_self_test_gates_the_start(
+    desk: Desk, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup = await installed(desk, world)
+    kernels = setup.start.kernels
+    monkeypatch.setenv("STAND_IN_SELFTEST_LOG", str(tmp_path / "runs"))
+    monkeypatch.setenv("STAND_IN_SELFTEST", "wrong")
+    await start(desk, setup)
+    assert setup.steps["launch"].phase == "failed"
+    assert "2816 x 1056" in text(desk, "setup.launch.text")
+    assert "install" in text(desk, "setup.launch.remedy").lower()
+    assert not shown(desk, "setup.kernels.untested"), "wrong numbers are no matter of choice"
+    monkeypatch.setenv("STAND_IN_SELFTEST", "none")
+    await start(desk, setup)
+    assert "no CUDA card" in text(desk, "setup.launch.text")
+    assert shown(desk, "setup.kernels.untested")
+    click(desk, "setup.kernels.untested")
+    await until_step(setup, "launch", "running")
+    await until_step(setup, "launch", "done", "failed")
+    assert setup.steps["launch"].done, setup.steps["launch"]
+    assert "without" in kernels.state.step.text
+    await until_step(setup, "probe", "done", "failed")
+    assert desk.engine is not None
+    await desk.engine.stop_now()
+    ran = (tmp_path / "runs").read_text().split()
+    monkeypatch.setenv("STAND_IN_SELFTEST", f"hold={tmp_path / 'gate'}")
+    halfway = expect(kernels.changed.connect, lambda: "card 2 of 2: " in (kernels.state.step.work or Work("")).detail)
+    click(desk, "setup.kernels.again")
+    await within(halfway)
+    setup.launch()  # waits for nobody: there is a test on the cards
+    stopped = expect(kernels.changed.connect, lambda: not kernels.state.step.busy)
+    click(desk, "setup.kernels.stop")
+    await within(stopped)
+    assert setup.steps["launch"].phase == "open"
+    (tmp_path / "gate").touch()
+    passed = expect(kernels.changed.connect, lambda: kernels.state.tested)
+    click(desk, "setup.kernels.again")
+    await within(passed)
+    assert (tmp_path / "runs").read_text().split() == [*ran, "0", "1", "0", "1"]
+    assert kernels.state.step.done
+
+
+async def start(desk: Desk, setup: SetupPresenter) -> None:
+    """Press Start and wait for how it ends."""
+    running = expect(setup.changed.connect, lambda: setup.steps["launch"].phase == "running")
+    click(desk, "setup.launch.start")
+    await within(running)
+    await until_step(setup, "launch", "done", "failed")
+
+
+def shown(desk: Desk, name: str) -> bool:
+    button = desk.window.findChild(QPushButton, name)
+    assert button is not None, name
+    return not button.isHidden()
+
+
+async def test_a_start_that_fails_or_is_stopped_says_so_and_can_be_done_again(
+    desk: Desk, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup = await installed(desk, world)
     monkeypatch.setenv("STAND_IN_VLLM", "die")
     click(desk, "setup.launch.start")
     await until_step(setup, "launch", "running")
@@ -269,13 +333,13 @@ async def test_a_taken_port_is_in_the_way_and_an_engine_there_can_be_used(desk: 
 async def test_a_server_elsewhere_is_tested(desk: Desk) -> None:
     setup = await opened(desk)
     assert desk.engine is not None
-    told = expect(setup.url_tested.connect)
-    setup.test_url(desk.engine.url, desk.engine.api_key or "")
+    told = expect(setup.elsewhere.tested.connect)
+    setup.elsewhere.test(desk.engine.url, desk.engine.api_key or "")
     words, good = await within(told)
     assert good
     assert desk.engine.state.model in words
-    told = expect(setup.url_tested.connect)
-    setup.test_url("http://127.0.0.1:9", "")
+    told = expect(setup.elsewhere.tested.connect)
+    setup.elsewhere.test("http://127.0.0.1:9", "")
     words, good = await within(told)
     assert not good
     assert "127.0.0.1:9" in words
