@@ -140,6 +140,7 @@ async def compare_methods(
         EngineUnreachable: the engine is gone; the finished cells are kept.
         UserError: the file cannot be written.
     """
+    await asyncio.to_thread(save_comparison, path, comparison)  # a place that takes no file is told before any read
     missing = [cell for cell in cells if (known := comparison.result(cell)) is None or known.refusal]
     meter = _Meter(missing, len(planned.sample.rows) * len(planned.seeds), progress)
     for cell in missing:

@@ -52,8 +52,7 @@ def lines_of(analysis: Analysis) -> list[str]:
         f"{analysis.question.id}: {totals.answers} answers: {totals.ok} ok, {totals.unreadable} unreadable, "
         f"{totals.error} error, {totals.skipped} skipped"
     ]
-    if analysis.bad_gold:
-        lines.append(f"  {analysis.bad_gold} gold cells name no answer, first {analysis.first_bad}")
+    lines += [f"  {caution}" for caution in analysis.cautions]
     if analysis.question.gold is None:
         lines.append("  no gold column: nothing to hold the answers against")
     elif not analysis.measured:

@@ -128,7 +128,11 @@ def command(
                     engine.client, planned, cells, begun, path, progress=_on(shown), rows_at_once=concurrency
                 )
 
-    comparison = asyncio.run(work())
+    try:
+        comparison = asyncio.run(work())
+    except KeyboardInterrupt:
+        say("stopped; every way that was read to its end is kept, and the same command goes on")
+        raise
     if as_json_:
         click.echo(json.dumps(as_json(comparison, cells[0])))
         return

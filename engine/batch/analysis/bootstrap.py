@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from engine.batch.analysis.curves import steps_of
 
 RESAMPLES = 1000
+MOST_BINS = 4096
+BLOCK = 100  # resamples made at once
 SEED = 20261129  # the same run gives the same interval
 
 Floats = NDArray[np.float64]
@@ -40,30 +42,45 @@ def auc_interval(
 ) -> Interval | None:
     """The interval of the AUC; None with one class only.
 
-    One resample costs two draws of row numbers and three passes over the distinct scores: about 2 ms at 100,000 rows.
+    Drawing rows again and counting them by score is the same as drawing the counts at once, so a resample is one
+    multinomial draw per class. Beyond ``MOST_BINS`` distinct scores, neighbours share a bin; what that does to the
+    figure (under 1 / ``MOST_BINS``) is taken off again.
     """
     steps = steps_of(scores, positive)
-    truth = np.asarray(positive, dtype=bool)
-    # From the lowest score: a positive beats all negatives below it and half of those beside it.
-    place = steps.scores.size - 1 - steps.place
-    yes, no = place[truth], place[~truth]
-    if not yes.size or not no.size:
+    positives, negatives = steps.positives[::-1], steps.negatives[::-1]  # from the lowest score
+    p, n = int(positives.sum()), int(negatives.sum())
+    if not p or not n:
         return None
-    random, bins = np.random.default_rng(seed), steps.scores.size
-    found = np.empty(resamples)
-    for at in range(resamples):
-        wins = _resampled(yes, random, bins)
-        losses = _resampled(no, random, bins)
-        below = np.cumsum(losses) - losses / 2.0
-        found[at] = float(wins @ below) / (float(yes.size) * no.size)
-    return percentile_interval(found, level)
+    exact = _auc(positives[None], negatives[None])[0]
+    if positives.size > MOST_BINS:
+        before = np.cumsum(positives + negatives) - positives - negatives
+        bins = before * MOST_BINS // (p + n)
+        positives, negatives = (np.bincount(bins, weights=part).astype(np.int64) for part in (positives, negatives))
+    shift = exact - _auc(positives[None], negatives[None])[0]
+    random, found = np.random.default_rng(seed), []
+    for size in [BLOCK] * (resamples // BLOCK) + [resamples % BLOCK]:
+        wins = random.multinomial(p, positives / p, size)
+        losses = random.multinomial(n, negatives / n, size)
+        found.append(_auc(wins, losses))
+    return percentile_interval(np.concatenate(found) + shift, level)
+
+
+def _auc(positives: Ints, negatives: Ints) -> Floats:
+    """[S] AUCs of [S, U] counts by score, lowest first: a positive beats those below and half of those beside it."""
+    below = np.cumsum(negatives, axis=1) - negatives / 2.0
+    wins: Floats = (positives * below).sum(axis=1)
+    return wins / (positives.sum(axis=1, dtype=np.float64) * negatives.sum(axis=1))
 
 
 def mean_interval(values: ArrayLike, *, resamples: int = RESAMPLES, level: float = 0.95, seed: int = SEED) -> Interval:
     """The interval of a mean over rows (accuracy: of hits; mean absolute error: of distances); one row or more."""
     numbers = np.asarray(values, dtype=np.float64)
-    random = np.random.default_rng(seed)
-    means = np.array([numbers[random.integers(0, numbers.size, numbers.size)].mean() for _ in range(resamples)])
+    random, size = np.random.default_rng(seed), numbers.size
+    distinct, counts = np.unique(numbers, return_counts=True)
+    if distinct.size <= MOST_BINS:
+        means = random.multinomial(size, counts / size, resamples) @ distinct / size
+    else:
+        means = np.array([numbers[random.integers(0, size, size)].mean() for _ in range(resamples)])
     return percentile_interval(means, level)
 
 
@@ -100,7 +117,3 @@ def percentile_interval(found: Floats, level: float) -> Interval:
     """The middle ``level`` of the resampled figures."""
     low, high = np.quantile(found, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return Interval(float(low), float(high), level)
-
-
-def _resampled(places: Ints, random: np.random.Generator, bins: int) -> Ints:
-    return np.bincount(places[random.integers(0, places.size, places.size)], minlength=bins)

@@ -34,6 +34,7 @@ class Answers:
         value: noul: p(yes); choice: place of the option; score: expected level. NaN unless ok.
         top: largest share of an ok answer, else NaN.
         best: place of the largest share of an ok answer, else -1.
+        mass: label mass of draw 0; NaN where nothing was read.
         gold: place of the gold answer; NO_GOLD for an empty cell or no gold column, BAD_GOLD for a cell that names no
             answer.
         group: place in ``groups``; all 0 without a group column.
@@ -47,6 +48,7 @@ class Answers:
     value: Floats
     top: Floats
     best: Ints
+    mass: Floats
     gold: Ints
     group: Ints
     groups: tuple[str, ...]
@@ -84,16 +86,6 @@ def gather(view: RunView) -> tuple[Answers, ...]:
     return tuple(gatherer.answers(names) for gatherer in gatherers)
 
 
-def answers_of(
-    question: Question, rows: Mapping[int, Reading], gold: Mapping[int, int], *, groups: Mapping[int, str] | None = None
-) -> Answers:
-    """The same from readings at hand, by row number; rows without gold are left out of ``gold``."""
-    gatherer, names = _Gatherer(question, {}), _Groups(0)
-    for row, reading in rows.items():
-        gatherer.add(row, (), reading, names.place((groups[row],)) if groups else 0, gold.get(row, NO_GOLD))
-    return gatherer.answers(tuple(names.names))
-
-
 @dataclass(slots=True)
 class _Groups:
     column: int | None
@@ -111,18 +103,19 @@ class _Groups:
 class _Gatherer:
     def __init__(self, question: Question, columns: Mapping[str, int]) -> None:
         self.question = question
-        self._gold_at = columns[question.gold] if question.gold is not None and columns else None
+        self._gold_at = columns[question.gold] if question.gold is not None else None
         self._options = {name: place for place, name in enumerate(question.answers)}
         self._row, self._status, self._best = array("q"), array("b"), array("b")
         self._gold, self._group = array("b"), array("i")
-        self._value, self._top = array("d"), array("d")
+        self._value, self._top, self._mass = array("d"), array("d"), array("d")
         self._first_bad = ""
 
-    def add(self, row: int, cells: tuple[str, ...], reading: Reading, group: int, gold: int | None = None) -> None:
+    def add(self, row: int, cells: tuple[str, ...], reading: Reading, group: int) -> None:
         self._row.append(row)
         self._status.append(STATUSES.index(reading.status))
-        self._gold.append(self._read_gold(row, cells) if gold is None else gold)
+        self._gold.append(self._read_gold(row, cells))
         self._group.append(group)
+        self._mass.append(np.nan if reading.label_mass is None else reading.label_mass)
         value = reading.value
         if reading.status != "ok" or value is None or not reading.shares:
             self._value.append(np.nan)
@@ -145,6 +138,7 @@ class _Gatherer:
             value=np.array(self._value, dtype=np.float64),
             top=np.array(self._top, dtype=np.float64),
             best=ints(self._best),
+            mass=np.array(self._mass, dtype=np.float64),
             gold=ints(self._gold),
             group=ints(self._group),
             groups=groups,

@@ -10,6 +10,7 @@ import numpy as np
 from engine.batch.analysis.agreement import Confusion, confusion, weighted_kappa
 from engine.batch.analysis.bootstrap import Interval, auc_interval, mean_interval
 from engine.batch.analysis.calibration import Reliability, noise_floor, reliability
+from engine.batch.analysis.caution import cautions
 from engine.batch.analysis.curves import (
     Histogram,
     PositiveRanks,
@@ -122,6 +123,7 @@ class Analysis:
         coverage: what is left to people when only sure answers are taken.
         groups: those that stand out first; empty without a group column.
         noise_floor: the least difference of a share over the measured rows that is more than luck.
+        cautions: what makes the answers suspect whatever the gold says.
     """
 
     question: Question
@@ -137,6 +139,7 @@ class Analysis:
     coverage: Coverage | None = None
     groups: tuple[GroupFigures, ...] = field(default=())
     noise_floor: float | None = None
+    cautions: tuple[str, ...] = ()
 
 
 def analyse_run(view: RunView) -> tuple[Analysis, ...]:
@@ -164,6 +167,7 @@ def analyse(answers: Answers) -> Analysis:
         coverage=coverage_curve(answers.top[measured], right) if has_gold else None,
         groups=_groups(answers) if answers.groups else (),
         noise_floor=noise_floor(float(right.mean()), int(right.size)) if has_gold else None,
+        cautions=cautions(answers),
     )
 
 

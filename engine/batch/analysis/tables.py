@@ -70,6 +70,7 @@ def as_json(analysis: Analysis) -> dict[str, Any]:
         "without_gold": analysis.without_gold,
         "bad_gold": analysis.bad_gold,
         "noise_floor": analysis.noise_floor,
+        "cautions": list(analysis.cautions),
     }
     if analysis.yes_no is not None:
         found |= _yes_no_json(analysis.yes_no)

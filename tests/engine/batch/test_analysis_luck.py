@@ -51,6 +51,17 @@ def test_a_hundred_thousand_rows_have_an_interval() -> None:
     assert found.half_width < 0.01
 
 
+def test_many_distinct_scores_share_bins_without_moving_the_interval() -> None:
+    scores, truth = sample(9000)
+    binned = auc_interval(scores, truth, resamples=600)
+    general = figure_interval(lambda rows: auc(scores[rows], truth[rows]), truth, resamples=600)
+    assert binned is not None
+    assert general is not None
+    assert (binned.low, binned.high) == pytest.approx((general.low, general.high), abs=0.002)
+    middle = (binned.low + binned.high) / 2
+    assert middle == pytest.approx(auc(scores, truth), abs=0.001)
+
+
 def test_no_interval_without_both_classes() -> None:
     assert auc_interval([0.1, 0.2], [True, True]) is None
     assert figure_interval(lambda _: None, [0, 1]) is None
@@ -60,6 +71,8 @@ def test_the_interval_of_a_mean_is_about_two_standard_errors() -> None:
     hits = np.arange(400) % 4 > 0
     found = mean_interval(hits)
     assert found.half_width == pytest.approx(1.96 * np.sqrt(0.75 * 0.25 / 400), rel=0.1)
+    values = np.random.default_rng(0).random(5000)  # more distinct values than bins
+    assert mean_interval(values).half_width == pytest.approx(1.96 * values.std() / np.sqrt(5000), rel=0.1)
 
 
 @pytest.mark.parametrize("digits", [None, 1])

@@ -136,6 +136,30 @@ def test_every_figure_becomes_a_table(run: Path, tmp_path: Path) -> None:
         write_tables(analyses, tmp_path / "file")
 
 
+@pytest.mark.parametrize(
+    ("masses", "status", "value", "caution"),
+    [
+        ([1.0] * 20, "ok", None, "exactly 1"),
+        ([1.0] * 19 + [0.9], "ok", None, ""),
+        ([1.0] * 5, "ok", None, ""),
+        ([0.1] * 20, "unreadable", None, "100% of the answers are unreadable"),
+        ([0.9] * 20, "ok", 0.25, "All answers are equal"),
+    ],
+)
+def test_odd_answers_are_pointed_at(
+    desk_home: Path, masses: list[float], status: Any, value: float | None, caution: str
+) -> None:
+    with make_run(paths.runs_dir(), [(str(n), "t") for n in range(len(masses))]) as store:
+        for row, mass in enumerate(masses, start=1):
+            p = row / 100 if value is None else value
+            shares = (p, 1 - p) if status == "ok" else ()
+            given = p if status == "ok" else None
+            store.add_answers(row, [Reading("q", status, given, shares, mass, True, 0.1, mass, 1, method="m")])
+        (found,) = analyse_run(store)
+    assert len(found.cautions) == bool(caution)
+    assert caution in "".join(found.cautions)
+
+
 def test_the_command_says_it_in_words_json_and_csv(run: Path, tmp_path: Path) -> None:
     with RunView(run) as view:
         expected = [as_json(analysis) for analysis in analyse_run(view)]

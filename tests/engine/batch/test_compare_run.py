@@ -18,7 +18,7 @@ from engine.batch.tables import open_table
 from engine.client.http import EngineClient
 from engine.embedded.engine import EmbeddedEngine
 from engine.embedded.server import create_app
-from engine.errors import EngineUnreachable, InputError
+from engine.errors import EngineUnreachable, InputError, UserError
 from engine.paths import demo_model_dir
 from engine.reads.reader import Reader
 from engine.reads.rows_together import about, numbered
@@ -130,6 +130,14 @@ async def test_an_engine_that_is_gone_ends_it_with_what_was_read(client: EngineC
     kept = load_comparison(path)
     assert kept is not None
     assert len(kept.results) == 1
+
+
+async def test_a_place_that_takes_no_file_is_told_before_anything_is_read(tmp_path: Path) -> None:
+    what = planned(tmp_path)
+    async with EngineClient("http://127.0.0.1:9") as nobody:
+        with pytest.raises(UserError, match="--out names another place"):
+            path = tmp_path / "none" / "c.json"
+            await compare_methods(nobody, what, CELLS, open_comparison(path, what, "toy"), path)
 
 
 def test_a_question_must_be_there_and_have_gold(tmp_path: Path) -> None:
