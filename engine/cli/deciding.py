@@ -3,66 +3,49 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from engine import paths
 from engine.batch.control import RunControl
-from engine.batch.export import check_target, export_csv
-from engine.batch.form import load_form
-from engine.batch.prepare import PreparedRun, form_of, prepare
-from engine.batch.runner import Callbacks, RunResult, first_error, run
-from engine.batch.tables import sniff
+from engine.batch.export import export_run
+from engine.batch.prepare import PreparedRun, form_of
+from engine.batch.runner import Callbacks, ReaderOf, RunResult, first_error, run
+from engine.cli.decide_options import DecideOptions, check_out, prepare_run
+from engine.cli.engine_facts import engine_facts
 from engine.cli.engines import OpenEngine, check_choice, open_engine
 from engine.cli.export import renderings
 from engine.cli.main import INTERRUPTED, OK
 from engine.cli.metrics import measure_run
 from engine.cli.reporting import Reporter
 from engine.cli.steering import Keeper, check_stdin, obey_stdin, signals_cancel
+from engine.client.http import EngineClient
+from engine.domain.form import Form
 from engine.domain.reading import Method
 from engine.errors import InputError, UserError
 from engine.reads.reader import Reader
 from engine.store.runs import RunStore, RunView, find_unfinished, run_path
 
+MOST, START = 192, 32  # rows at the same time when nobody says how many
+
 
 @dataclass(frozen=True, slots=True)
-class DecideOptions:
-    """What the command line says. ``None`` for joint, draws and wire: as the form says.
+class Ending:
+    """Where the answers go when a run has ended.
 
     Attributes:
-        encoding, delimiter, header: how the table is written; None: guessed.
-        resume: None: a new run; empty: the unfinished run of the same form and table; else a run's id.
+        form: where the run's form lies; a word reader may lie beside it.
         worker: commands come on stdin.
     """
 
-    form: Path
-    table: Path
     out: Path
-    overwrite: bool = False
-    raw: bool = False
-    bom: bool = False
-    encoding: str | None = None
-    delimiter: str | None = None
-    header: bool = True
-    engine: str = "embedded"
-    api_key: str | None = None
-    joint: bool | None = None
-    draws: Literal["auto"] | int | None = None
-    wire: Literal["canvas", "native"] | None = None
-    concurrency: int = 32
-    resume: str | None = None
-    worker: bool = False
-
-    def method(self, base: Method) -> Method:
-        """``base`` with what the command line says instead."""
-        return replace(
-            base,
-            joint=base.joint if self.joint is None else self.joint,
-            draws=base.draws if self.draws is None else self.draws,
-            wire=base.wire if self.wire is None else self.wire,
-        )
+    overwrite: bool
+    raw: bool
+    bom: bool
+    form: Path
+    concurrency: int | None
+    worker: bool
 
 
 async def decide(options: DecideOptions, reporter: Reporter) -> int:
@@ -75,41 +58,66 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
     if options.worker:
         check_stdin()
     check_choice(options.engine)
-    _check_out(options)
-    method = options.method(load_form(options.form).method)
-    prepared = await asyncio.to_thread(_prepare, options, method)
+    check_out(options)
+    prepared = await asyncio.to_thread(prepare_run, options)
     resumed = _run_to_resume(options, prepared)
+    ending = Ending(
+        options.out,
+        options.overwrite,
+        options.raw,
+        options.bom,
+        Path(prepared.spec.form_path),
+        options.concurrency,
+        options.worker,
+    )
     async with open_engine(options.engine, options.api_key, reporter.note) as engine:
-        if resumed is None:
-            _mention_unfinished(prepared, reporter)
-            reader = await Reader.open(engine.client, prepared.form.questions, prepared.form.method)
-            spec = replace(prepared.spec, engine=engine.name)
-            store = await asyncio.to_thread(replace(prepared, spec=spec).create, paths.runs_dir())
-        else:
-            with RunView(resumed) as view:
-                form, method, begun_with = form_of(view), view.spec.method, view.spec.engine
-            if begun_with != engine.name:
-                reporter.note(f"the run was begun with {begun_with} and goes on with {engine.name}")
-            reader = await Reader.open(engine.client, form.questions, method)
-            store = await asyncio.to_thread(RunStore.open, resumed)
-        for note in reader.notes:
-            reporter.note(note)
-        with store:
-            result = await _run(options, engine, reader, store, reporter, resumed=resumed is not None)
-            run_id, path = store.id, store.path
-    return await _end(options, run_id, path, result, reporter)
+        if resumed is not None:
+            return await go_on(resumed, engine, ending, reporter)
+        _mention_unfinished(prepared, reporter)
+        reader = await Reader.open(engine.client, prepared.form.questions, prepared.form.method)
+        facts = await engine_facts(engine, options.engine, reader)
+        spec = replace(prepared.spec, engine=engine.name, facts=facts)
+        store = await asyncio.to_thread(replace(prepared, spec=spec).create, paths.runs_dir())
+        return await work_off(store, reader, engine, ending, reporter, resumed=False)
 
 
-def _prepare(options: DecideOptions, method: Method) -> PreparedRun:
-    fmt = sniff(options.table, encoding=options.encoding, delimiter=options.delimiter, header=options.header)
-    return prepare(options.form, options.table, engine=options.engine, method=method, table_format=fmt)
+async def go_on(path: Path, engine: OpenEngine, ending: Ending, reporter: Reporter) -> int:
+    """Go on with a stored run in its current round; the exit code.
+
+    Raises:
+        UserError: as ``decide``.
+    """
+    with RunView(path) as view:
+        form, current = form_of(view), view.rounds()[-1]
+    if current.engine != engine.name:
+        reporter.note(f"the run was begun with {current.engine} and goes on with {engine.name}")
+    questions = [form.questions[place] for place in current.questions]
+    reader = await Reader.open(engine.client, questions, current.method)
+    store = await asyncio.to_thread(RunStore.open, path)
+    return await work_off(store, reader, engine, ending, reporter, resumed=True)
 
 
-def _check_out(options: DecideOptions) -> None:
-    with suppress(OSError):
-        if options.out.samefile(options.form):
-            raise InputError("out.is_form", "--out {path} is the form itself", path=options.out)
-    check_target(options.out, overwrite=options.overwrite, table=options.table)
+async def work_off(
+    store: RunStore, reader: Reader, engine: OpenEngine, ending: Ending, reporter: Reporter, *, resumed: bool
+) -> int:
+    """Read what the open run still needs, close it and export it; the exit code."""
+    for note in reader.notes:
+        reporter.note(note)
+    with store:
+        engine.client.leave_busy_to_caller()
+        result = await _run(ending, engine, reader, store, reporter, resumed=resumed)
+        run_id, path = store.id, store.path
+    return await _end(ending, run_id, path, result, reporter)
+
+
+def reader_of(client: EngineClient, form: Form, method: Method, reader: Reader) -> ReaderOf:
+    """Readers of some of the questions, for rounds that read single answers again."""
+
+    async def make(ids: Sequence[str]) -> Reader:
+        questions = [question for question in form.questions if question.id in ids]
+        return await Reader.open(client, questions, method, served=reader.served)
+
+    return make
 
 
 def _run_to_resume(options: DecideOptions, prepared: PreparedRun) -> Path | None:
@@ -119,14 +127,15 @@ def _run_to_resume(options: DecideOptions, prepared: PreparedRun) -> Path | None
     if options.resume:
         path = run_path(paths.runs_dir(), options.resume)
     else:
-        found = find_unfinished(paths.runs_dir(), spec.form_sha256, spec.table_sha256)
+        wanted = spec.selection if options.selects else None
+        found = find_unfinished(paths.runs_dir(), spec.form_sha256, spec.table_sha256, wanted)
         if found is None:
             raise InputError(
                 "resume.none",
                 "there is no unfinished run of {form} over {table}",
                 remedy="leave --resume out to begin one; `runs` lists what there is, `export` writes a finished one",
-                form=options.form,
-                table=options.table,
+                form=spec.form_path,
+                table=spec.table_path,
             )
         path = run_path(paths.runs_dir(), found.id)
     with RunView(path) as view:
@@ -148,7 +157,15 @@ def _check_same(options: DecideOptions, prepared: PreparedRun, view: RunView) ->
                 what=what,
                 path=view.spec.form_path if what == "form" else view.spec.table_path,
             )
-    stored = view.spec.method
+    if options.selects and prepared.spec.selection != view.spec.selection:
+        raise InputError(
+            "resume.selection",
+            "run {run} reads other rows: {stored}",
+            remedy="leave --where, --first, --sample and --seed out: a run keeps its rows",
+            run=view.id,
+            stored=", ".join(f"{key} {value}" for key, value in view.spec.selection.items()) or "all",
+        )
+    stored = view.rounds()[-1].method
     if options.method(stored) != stored:
         raise InputError(
             "resume.method",
@@ -167,21 +184,26 @@ def _mention_unfinished(prepared: PreparedRun, reporter: Reporter) -> None:
 
 
 async def _run(
-    options: DecideOptions, engine: OpenEngine, reader: Reader, store: RunStore, reporter: Reporter, *, resumed: bool
+    ending: Ending, engine: OpenEngine, reader: Reader, store: RunStore, reporter: Reporter, *, resumed: bool
 ) -> RunResult:
     control = RunControl()
-    answered = store.done_rows() * len(store.spec.questions)
-    reporter.started(store.id, store.rows, store.spec.questions, answered, resumed=resumed)
+    reporter.started(store.id, store.rows, store.spec.questions, store.answered(), resumed=resumed)
     callbacks = Callbacks(reporter.progress, lambda reason: reporter.paused(reason or "asked for"), reporter.resumed)
     keeper = Keeper(control, engine, reporter)
     try:
         with signals_cancel(control):
             async with asyncio.TaskGroup() as tasks:
-                steer = obey_stdin(control, engine, reporter) if options.worker else keeper.keep()
+                steer = obey_stdin(control, engine, reporter) if ending.worker else keeper.keep()
                 steering = tasks.create_task(steer)
                 try:
                     result = await run(
-                        store, reader, concurrency=options.concurrency, control=control, callbacks=callbacks
+                        store,
+                        reader,
+                        concurrency=ending.concurrency or MOST,
+                        start=ending.concurrency or START,
+                        reader_of=reader_of(engine.client, form_of(store), store.round.method, reader),
+                        control=control,
+                        callbacks=callbacks,
                     )
                 finally:
                     steering.cancel()
@@ -200,19 +222,19 @@ async def _run(
     return result
 
 
-async def _end(options: DecideOptions, run_id: str, path: Path, result: RunResult, reporter: Reporter) -> int:
+async def _end(ending: Ending, run_id: str, path: Path, result: RunResult, reporter: Reporter) -> int:
     if result.state != "finished":
         reporter.cancelled(run_id, result.done, result.total)
         return INTERRUPTED
     try:
         summary = await asyncio.to_thread(
-            export_csv, path, options.out, overwrite=options.overwrite, raw=options.raw, bom=options.bom
+            export_run, path, ending.out, overwrite=ending.overwrite, raw=ending.raw, bom=ending.bom
         )
     except UserError:
         reporter.note(f"every answer is stored: `export {run_id} --out FILE` writes them")
         raise
     for line in renderings(summary):
         reporter.note(line)
-    summaries = await asyncio.to_thread(measure_run, path, options.form, reporter.note)
-    reporter.finished(run_id, str(options.out), result.totals, summaries)
+    summaries = await asyncio.to_thread(measure_run, path, ending.form, reporter.note)
+    reporter.finished(run_id, str(ending.out), result.totals, summaries)
     return OK

@@ -224,13 +224,24 @@ def list_runs(directory: Path, on_damaged: Callable[[Path, EngineError], None] |
     return found
 
 
-def find_unfinished(directory: Path, form_sha256: str, table_sha256: str) -> RunInfo | None:
-    """The newest unfinished run of the same form and table (by the hash of their files) that nobody works on."""
+def find_unfinished(
+    directory: Path, form_sha256: str, table_sha256: str, selection: Mapping[str, Any] | None = None
+) -> RunInfo | None:
+    """The newest unfinished run of the same form and table (by the hash of their files) that nobody works on.
+
+    Args:
+        selection: only a run that reads these rows; None: any.
+    """
     for info in list_runs(directory):
         same = (info.form_sha256, info.table_sha256) == (form_sha256, table_sha256)
-        if same and info.state == "unfinished":
+        if same and info.state == "unfinished" and (selection is None or _selection(directory, info) == selection):
             return info
     return None
+
+
+def _selection(directory: Path, info: RunInfo) -> Mapping[str, Any]:
+    with RunView(run_path(directory, info.id)) as view:
+        return view.spec.selection
 
 
 def _run_row(connection: sqlite3.Connection) -> sqlite3.Row:
