@@ -41,8 +41,8 @@ class CardAfter:
 
     @property
     def back(self) -> bool:
-        """Whether no more is in use than before; unknown counts as yes unless one of ours is there."""
-        if self.ours:
+        """Whether no more is in use than before. A driver that never told amounts is asked for processes only."""
+        if self.ours or (self.after is None and self.before is not None):
             return False
         return self.before is None or self.after is None or self.after <= self.before + TOLERANCE
 
@@ -56,6 +56,8 @@ class CardAfter:
     def __str__(self) -> str:
         if self.back:
             return f"{self.name}: memory is back"
+        if self.after is None and not self.ours:
+            return f"{self.name}: the driver does not tell any more how much of its memory is in use"
         held = f"{((self.after or 0) - (self.before or 0)) / GIB:.1f} GiB more in use than before the start"
         if self.ours:
             return f"{self.name}: {held}, by the engine's own {_names(self.ours)}"
@@ -93,7 +95,7 @@ class MemoryWatch:
         deadline = time.monotonic() + self._settle_s
         while True:
             now = await self._look()
-            found = tuple(_compare(card, now.get(uuid, card), pids) for uuid, card in self._before.items())
+            found = tuple(_compare(card, now.get(uuid), pids) for uuid, card in self._before.items())
             if all(card.settled for card in found) or time.monotonic() >= deadline:
                 return found
             await asyncio.sleep(LOOK_S)
@@ -108,7 +110,9 @@ class MemoryWatch:
         return {gpu.uuid: gpu for gpu in gpus if gpu.uuid in self._cards}
 
 
-def _compare(before: Gpu, now: Gpu, pids: Collection[int]) -> CardAfter:
+def _compare(before: Gpu, now: Gpu | None, pids: Collection[int]) -> CardAfter:
+    if now is None:
+        return CardAfter(before.uuid, before.name, before.memory_used or 0, None)
     old = {process.pid for process in before.processes}
     ours = tuple(process for process in now.processes if process.pid in pids)
     others = tuple(process for process in now.processes if process.pid not in pids and process.pid not in old)

@@ -77,6 +77,14 @@ async def test_a_driver_that_tells_no_amounts_is_believed_unless_it_names_one_of
     assert not (await left([card(None), card(None, GpuProcess(4711, "python", None))])).back
 
 
+async def test_a_card_that_is_gone_is_not_called_back() -> None:
+    looks = [[card(GIB)], []]
+    watch = MemoryWatch(["GPU-1"], lambda: looks.pop(0) if len(looks) > 1 else looks[0], settle_s=0.0)
+    await watch.note()
+    (found,) = await watch.after({4711})
+    assert str(found) == "RTX 3090: the driver does not tell any more how much of its memory is in use"
+
+
 async def test_without_a_card_there_is_nothing_to_say() -> None:
     watch = MemoryWatch(["GPU-1"], lambda: [])
     await watch.note()
