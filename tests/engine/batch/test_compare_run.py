@@ -133,11 +133,11 @@ async def test_an_engine_that_is_gone_ends_it_with_what_was_read(client: EngineC
 
 
 async def test_a_place_that_takes_no_file_is_told_before_anything_is_read(tmp_path: Path) -> None:
-    what = planned(tmp_path)
+    what, path = planned(tmp_path), tmp_path / "none" / "c.json"
+    begun = open_comparison(path, what, "toy")
     async with EngineClient("http://127.0.0.1:9") as nobody:
         with pytest.raises(UserError, match="--out names another place"):
-            path = tmp_path / "none" / "c.json"
-            await compare_methods(nobody, what, CELLS, open_comparison(path, what, "toy"), path)
+            await compare_methods(nobody, what, CELLS, begun, path)
 
 
 def test_a_question_must_be_there_and_have_gold(tmp_path: Path) -> None:
