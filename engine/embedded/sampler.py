@@ -148,6 +148,9 @@ class CanvasSampler:
         self._history.append(argmax)
         self._renoise(probs, accepted)
         self.previous = probs
+        # A pinned slot says its seed token; what the model would have said there must not reach the next step
+        # (vLLM 0.33.0, diffusion_gemma.py, zeroes the soft embedding of pinned slots).
+        self.previous[self._pinned] = 0.0
         return Step(self._steps, argmax, accepted, entropy, temperature, converged)
 
     def _is_settled(self, argmax: Ids, mean_entropy: float) -> bool:
