@@ -117,7 +117,7 @@ class SupervisedEngine:
         return self._group
 
     async def start(self, *, timeout_s: float = 60.0) -> EngineHandle:
-        """Start it and wait until it answers ``/health`` and ``/v1/models``. Call from the main thread.
+        """Start it and wait until it answers ``/health`` and ``/v1/models``.
 
         Raises:
             InputError: the port is taken or not ours to take.
@@ -262,7 +262,8 @@ class SupervisedEngine:
         return ended
 
     async def _ended(self, group: EngineGroup) -> str:
-        return processes.exit_text(await group.wait())
+        code = await group.wait()
+        return "its guardian was killed" if group.unguarded else processes.exit_text(code)
 
     async def _leader_ended(self, group: EngineGroup) -> str:
         return f"ended ({await self._ended(group)})"
@@ -292,7 +293,9 @@ class SupervisedEngine:
 
     async def _abandon(self, error: BaseException) -> None:
         """A start has failed or was cancelled: nothing of it may live on, even if this is cancelled as well."""
-        if isinstance(error, asyncio.CancelledError):
+        starting = self.state.phase == "starting"  # else somebody has stopped it
+        cancelled = isinstance(error, asyncio.CancelledError)
+        if starting and cancelled:
             self._move("stopping")
         group, self._group = self._group, None
         try:
@@ -303,9 +306,9 @@ class SupervisedEngine:
                 group.kill_now()
             raise
         finally:
-            if isinstance(error, asyncio.CancelledError):
+            if starting and cancelled:
                 self._move("stopped")
-            else:
+            elif starting:
                 self._move("failed", self._hide(str(error) or type(error).__name__))
 
     def _error(self, code: str, what: str, group: EngineGroup) -> UserError:

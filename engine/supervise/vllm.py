@@ -94,7 +94,7 @@ class VllmEngine(SupervisedEngine):
         self._parts: dict[int, str] = {}
 
     async def start(self, *, timeout_s: float = START_S) -> EngineHandle:
-        """Start it and wait until it serves the model, a chat and a read. Call from the main thread.
+        """Start it and wait until it serves the model, a chat and a read.
 
         Raises:
             InputError: the port is taken; names its holder.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
-from engine.errors import BugError, UserError
+from engine.errors import UserError
 from engine.supervise import processes
 from engine.supervise.group import EngineGroup
 from engine.supervise.leftovers import find_leftovers, sweep
@@ -152,19 +153,26 @@ def test_an_unwritable_pid_folder_leaves_no_process(tmp_path: Path) -> None:
     assert not [child for child in psutil.Process().children() if child.name() == "sleep"]
 
 
-def test_only_the_main_thread_launches(tmp_path: Path) -> None:
-    errors: list[BaseException] = []
-
-    def attempt() -> None:
-        try:
-            EngineGroup.launch(["/bin/true"], log_path=tmp_path / "e.log", pid_dir=tmp_path)
-        except BugError as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=attempt)
+async def test_an_engine_outlives_the_thread_that_launched_it(tmp_path: Path) -> None:
+    """A death signal comes with the end of a thread; the guardian waits for the process."""
+    groups: list[EngineGroup] = []
+    thread = threading.Thread(target=lambda: groups.append(launch(tmp_path)))
     thread.start()
     thread.join()
-    assert len(errors) == 1
+    (group,) = groups
+    assert answer(group.record.port)
+    assert group.exit_code() is None
+    assert (await group.stop()).clean
+
+
+async def test_members_may_be_asked_for_on_many_threads(tmp_path: Path) -> None:
+    group = launch(tmp_path, "grandchild")
+    answer(group.record.port)
+    async with asyncio.TaskGroup() as tasks:
+        looks = [tasks.create_task(asyncio.to_thread(group.members)) for _ in range(8)]
+        tasks.create_task(group.stop(grace_s=0.2))
+    assert all(len(look.result()) <= 3 for look in looks)
+    assert group.members() == []
 
 
 async def test_the_engine_dies_with_a_killed_owner(owner: Any) -> None:

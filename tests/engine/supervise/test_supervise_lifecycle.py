@@ -69,6 +69,19 @@ async def test_a_cancelled_start_leaves_nothing() -> None:
     assert mute.state == EngineState("stopped"), "a start that is no more wanted has not failed"
 
 
+async def test_a_stop_in_the_middle_of_a_start_ends_it() -> None:
+    seen: list[str] = []
+    mute = engine("mute", seen=seen)
+    with pytest.RaisesGroup(UserError):
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(mute.start())
+            await asyncio.sleep(0)  # it runs up to its first wait
+            assert mute.group is not None
+            assert (await mute.stop()).clean
+    assert mute.state.phase == "stopped"
+    assert seen == ["starting", "stopping", "stopped"]
+
+
 async def test_the_watch_tells_of_a_death_and_a_new_start_works() -> None:
     seen: list[str] = []
     fake = engine("grandchild", seen=seen)
