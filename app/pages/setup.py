@@ -110,6 +110,7 @@ class SetupPage(QWidget):
         self.checkpoint.resume_wanted.connect(presenter.resume)
         self.checkpoint.cancel_wanted.connect(presenter.cancel)
         self.checkpoint.folder_given.connect(presenter.adopt)
+        self.checkpoint.source_given.connect(presenter.set_source)
         self.preflight.again.connect(presenter.check)
         self.preflight.port_given.connect(presenter.set_port)
         self.preflight.asked.connect(self._on_asked)
@@ -188,9 +189,11 @@ class SetupPage(QWidget):
         self.engine.show_engine(self.presenter.steps["engine"], fixes, needed=self._vllm())
 
     def _show_checkpoint(self) -> None:
+        presenter = self.presenter
         self.checkpoint.show_checkpoint(
-            self.presenter.steps["checkpoint"], self.presenter.checkpoint_title(), needed=self._vllm()
+            presenter.steps["checkpoint"], presenter.checkpoint_title(), needed=self._vllm()
         )
+        self.checkpoint.source.show_source(*presenter.source, presenter.seen.source_problems)
 
     def _show_preflight(self) -> None:
         presenter, seen = self.presenter, self.presenter.seen

@@ -20,9 +20,10 @@ from app.presenters.setup_elsewhere import Elsewhere
 from app.presenters.setup_probe import first_questions
 from app.presenters.setup_seen import Seen
 from app.presenters.setup_start import SetupStart
-from app.presenters.setup_work import checkpoint_entry, command_line, download_argv, install_argv
+from app.presenters.setup_work import checkpoint_entry, command_line, download_argv, install_argv, source_problems
 from app.presenters.setup_workers import SetupWorkers
 from app.tasks import cancel_all, spawn
+from engine.checkpoints.hf_home import default_endpoint
 from engine.domain.diagnosis import Retry
 from engine.domain.hardware import Machine
 from engine.errors import EngineError, UserError
@@ -100,6 +101,15 @@ class SetupPresenter(QObject):
         found = self.seen.plan
         return "" if found is None or self.seen.embedded else checkpoint_entry(found).repo
 
+    @property
+    def source(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Mirror and folder as the user has named them, and the usual ones."""
+        found = self.seen.plan
+        if found is None or self.seen.embedded:
+            return ("", ""), ("", "")
+        named = (self.memory.endpoint, self.memory.folders.get(found.checkpoint, ""))
+        return named, (default_endpoint(), str(checkpoint_entry(found).folder))
+
     def begin(self) -> None:
         """The first look, once; then goes on with what was under way when the window died."""
         if self._begun is None:
@@ -145,11 +155,26 @@ class SetupPresenter(QObject):
         self._work("engine", install_argv(self._lock, wheels), self.tr("Starting the installation"))
 
     def fetch(self) -> None:
-        self._work("checkpoint", download_argv(self.seen.plan), self.tr("Asking the hub"))
+        self._work("checkpoint", download_argv(self.seen.plan, self.memory), self.tr("Asking the hub"))
 
     def adopt(self, folder: str) -> None:
         """Use a checkpoint that lies in a folder already, verified there."""
-        self._work("checkpoint", download_argv(self.seen.plan, folder), self.tr("Looking at the files"))
+        self._work("checkpoint", download_argv(self.seen.plan, self.memory, folder), self.tr("Looking at the files"))
+
+    def set_source(self, endpoint: str, folder: str) -> None:
+        """A mirror of the hub and a folder for the plan's checkpoint; empty for the usual ones.
+
+        What cannot be used is told in ``seen.source_problems`` and not taken.
+        """
+        found = self.seen.plan
+        if found is None:
+            return
+        self.seen.source_problems = source_problems(endpoint, folder)
+        if not any(self.seen.source_problems):
+            target = str(Path(folder).expanduser()) if folder else ""
+            self._remember(endpoint=endpoint, folders={**self.memory.folders, found.checkpoint: target})
+            spawn(self, self.look_at_disk(), "setup disk")
+        self.changed.emit()
 
     def pause(self) -> None:
         self.workers.send("pause")
@@ -224,6 +249,8 @@ class SetupPresenter(QObject):
         except UserError as error:
             self._fail("engine", error)
             return
+        if self.seen.result is found:  # no other wish meanwhile
+            self.seen.result = self.seen.disk.plan or found
         self.start.kernels.look(self.seen.machine, found, self.seen.disk.found)
         if not self.steps["engine"].busy:
             self._set("engine", words.engine_step(self.seen.disk))

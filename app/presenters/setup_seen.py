@@ -14,7 +14,11 @@ from engine.local.disk import EngineOnDisk
 
 @dataclass(slots=True)
 class Seen:
-    """What the steps have found; None or empty until they have looked."""
+    """What the steps have found; None or empty until they have looked.
+
+    Attributes:
+        source_problems: of the mirror and of the folder that the user named for the checkpoint.
+    """
 
     machine: Machine | None = None
     findings: tuple[Finding, ...] = ()
@@ -22,6 +26,7 @@ class Seen:
     disk: EngineOnDisk | None = None
     checkpoint: Path | None = None
     checkpoint_there: bool = False
+    source_problems: tuple[str, str] = ("", "")
     facts: Facts | None = None
     in_the_way: tuple[Finding, ...] = ()
     right: tuple[str, ...] = ()

@@ -7,8 +7,12 @@ from pathlib import Path
 
 from app.models.setup import Work
 from engine.checkpoints.catalogue import CatalogueEntry, entry
+from engine.checkpoints.target import check_target
+from engine.checkpoints.transport import parse_endpoint
 from engine.domain.plan import LaunchPlan
+from engine.errors import InputError
 from engine.launch.command import shell_line
+from engine.local.stored import Memory
 from engine.runtime.places import Environment
 from engine.supervise.protocol import DownloadProgress, DownloadStarted, EnvironmentProgress, WorkerEvent
 from engine.supervise.vllm import StartProgress
@@ -36,11 +40,30 @@ def checkpoint_entry(plan: LaunchPlan) -> CatalogueEntry:
     return entry(plan.checkpoint)
 
 
-def download_argv(plan: LaunchPlan | None, adopted: str = "") -> list[str]:
+def download_argv(plan: LaunchPlan | None, memory: Memory, adopted: str = "") -> list[str]:
     """The worker that brings a plan's checkpoint, from the hub or out of a folder of this machine."""
     kind = plan.checkpoint if plan is not None else "fp8"
     argv = [sys.executable, "-m", "engine.cli", "download", "--checkpoint", kind, "--worker"]
-    return [*argv, "--adopt", adopted] if adopted else argv
+    argv += ["--to", memory.folders[kind]] if memory.folders.get(kind) else []
+    if adopted:
+        return [*argv, "--adopt", adopted]
+    return argv + (["--endpoint", memory.endpoint] if memory.endpoint else [])
+
+
+def source_problems(endpoint: str, folder: str) -> tuple[str, str]:
+    """What is wrong with the address of a mirror and with a folder for the checkpoint; empty where nothing is."""
+    problems = ["", ""]
+    try:
+        if endpoint:
+            parse_endpoint(endpoint)
+    except InputError as error:
+        problems[0] = str(error)
+    try:
+        if folder:
+            check_target(Path(folder))
+    except InputError as error:
+        problems[1] = str(error)
+    return problems[0], problems[1]
 
 
 def command_line(plan: LaunchPlan, found: Environment | None, checkpoint: Path, port: int) -> str:

@@ -14,6 +14,7 @@ from engine.cli.main import BAD_INPUT, OK
 from engine.cli.wishes import wish_options, wishes_of
 from engine.domain.hardware import GIB, Machine
 from engine.domain.plan import CardBudget, CheckpointKind, LaunchPlan, LeftOut, PlanResult, Refusal, Wishes
+from engine.launch.attention import fitted
 from engine.launch.command import argv, environment, shell_line
 from engine.launch.fixes import FixResult, check_fixes
 from engine.launch.planner import plan
@@ -47,7 +48,9 @@ def command(
     result = plan(machine, wishes)
     checklist: tuple[FixResult, ...] = ()
     if engine is not None and isinstance(result, LaunchPlan):
-        checklist = check_fixes(result, InstalledEngine(engine))
+        installed = InstalledEngine(engine)
+        result = fitted(result, installed)
+        checklist = check_fixes(result, installed)
     if as_json:
         fixes = [asdict(line) for line in checklist]
         print(json.dumps({**_fields(machine, wishes, result, python, model_dir, port), "fixes": fixes}))

@@ -12,6 +12,7 @@ from engine.domain.hardware import Machine
 from engine.domain.plan import LaunchPlan
 from engine.hardware.machine import probe_machine
 from engine.hardware.record import load_machine
+from engine.launch.attention import fitted
 from engine.launch.fixes import FixResult, check_fixes
 from engine.launch.proof import InstalledEngine
 from engine.runtime.places import Environment, default_places
@@ -29,11 +30,13 @@ class EngineOnDisk:
     Attributes:
         found: the complete one, or None.
         fixes: what the installed engine proves for the plan; empty without plan or environment.
+        plan: as it fits the installed engine; None without plan or environment.
     """
 
     spec: EnvironmentSpec
     found: Environment | None
     fixes: tuple[FixResult, ...] = ()
+    plan: LaunchPlan | None = None
 
     @property
     def missing(self) -> tuple[FixResult, ...]:
@@ -58,7 +61,9 @@ def engine_on_disk(lock: Path | None, plan: LaunchPlan | None) -> EngineOnDisk:
     found = find_environment(spec, default_places())
     if found is None or plan is None or plan.checkpoint == "embedded":
         return EngineOnDisk(spec, found)
-    return EngineOnDisk(spec, found, check_fixes(plan, InstalledEngine(found.site_packages)))
+    engine = InstalledEngine(found.site_packages)
+    fit = fitted(plan, engine)
+    return EngineOnDisk(spec, found, check_fixes(fit, engine), fit)
 
 
 def checkpoint_complete(folder: Path) -> bool:

@@ -23,8 +23,10 @@ from engine.domain.hardware import Machine
 from engine.domain.plan import LaunchPlan, Refusal
 from engine.errors import UserError
 from engine.hardware import nvml
+from engine.launch.attention import fitted
 from engine.launch.command import MODEL_NAME, argv, environment
 from engine.launch.fixes import require
+from engine.launch.proof import InstalledEngine
 from engine.local.disk import EngineOnDisk, checkpoint_complete, engine_lock, engine_on_disk, look_at_machine
 from engine.local.stored import load_memory, memory_file
 from engine.runtime.places import Environment
@@ -169,7 +171,8 @@ def launch_of(
             remedy="fetch it: page Setup, step Checkpoint",
             folder=checkpoint or "the data folder",
         )
-    return Launch(machine, plan, disk.found, checkpoint, port)
+    fit = fitted(plan, InstalledEngine(disk.found.site_packages))
+    return Launch(machine, fit, disk.found, checkpoint, port)
 
 
 def cache_dir() -> Path:

@@ -11,6 +11,7 @@ from app.models.setup import Step
 from app.widgets.decisions.parts import card, hbox, label, vbox
 from app.widgets.icons import ThemedButton
 from app.widgets.setup.parts import FolderField, Sentences, StepHead, WorkPanel
+from app.widgets.setup.source import SourceCard
 
 FIX_SIGNS = {"proven": ("✓", "success"), "missing": ("✕", "danger"), "not needed": ("○", "muted")}
 
@@ -67,13 +68,18 @@ class EngineView(QWidget):
 
 
 class CheckpointView(QWidget):
-    """Signals: fetch_wanted(), pause_wanted(), resume_wanted(), cancel_wanted(), folder_given(str)."""
+    """Signals:
+    fetch_wanted(), pause_wanted(), resume_wanted(), cancel_wanted().
+    folder_given(str): the files lie there already.
+    source_given(str, str): address of a mirror, folder to fill; empty for the usual ones.
+    """
 
     fetch_wanted = Signal()
     pause_wanted = Signal()
     resume_wanted = Signal()
     cancel_wanted = Signal()
     folder_given = Signal(str)
+    source_given = Signal(str, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,7 +110,9 @@ class CheckpointView(QWidget):
         self.folder.chosen.connect(self.folder_given)
         there = label(self.tr("It lies on this computer already"), "strong")
         self._adopt = card(vbox(there, self.folder, spacing=8))
-        self.setLayout(vbox(self.head, self._doing, self._adopt, 1, spacing=14))
+        self.source = SourceCard()
+        self.source.given.connect(self.source_given)
+        self.setLayout(vbox(self.head, self._doing, self._adopt, self.source, 1, spacing=14))
 
     def show_checkpoint(self, step: Step, title: str, *, needed: bool) -> None:
         """``title``: what is fetched, shown while it runs."""
@@ -120,3 +128,4 @@ class CheckpointView(QWidget):
         self.cancel.setVisible(step.busy)
         self._doing.setVisible(needed)
         self._adopt.setVisible(needed and not step.busy and not step.done)
+        self.source.setVisible(needed and not step.busy)

@@ -301,6 +301,45 @@ async def test_a_download_pauses_goes_on_and_stops(desk: Desk, world: World) -> 
     assert setup.steps["checkpoint"].done
 
 
+async def test_a_mirror_and_a_folder_are_checked_and_taken(
+    desk: Desk, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup = await opened(desk)
+    setup.show_step("checkpoint")
+    give(desk, "setup.source.endpoint", "ftp://mirror.example")
+    assert "not the address of a hub" in text(desk, "setup.source.endpoint.message")
+    assert setup.memory.endpoint == ""
+    give(desk, "setup.source.endpoint", world.hub.url)
+    (tmp_path / "file").touch()
+    give(desk, "setup.source.folder", str(tmp_path / "file" / "model"))
+    assert "is a file" in text(desk, "setup.source.folder.message")
+    assert not text(desk, "setup.source.endpoint.message")
+    looked = expect(setup.changed.connect, lambda: setup.seen.checkpoint == tmp_path / "models" / "gemma")
+    give(desk, "setup.source.folder", str(tmp_path / "models" / "gemma"))
+    await within(looked)
+    assert setup.memory.endpoint == world.hub.url
+    assert str(tmp_path / "models" / "gemma") in setup.command_line()
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # the mirror is asked, not this one
+    click(desk, "setup.checkpoint.fetch")
+    await until_step(setup, "checkpoint", "running")
+    await until_step(setup, "checkpoint", "done", "failed")
+    assert setup.steps["checkpoint"].done, setup.steps["checkpoint"]
+    assert (tmp_path / "models" / "gemma" / "config.json").is_file()
+    usual = expect(setup.changed.connect, lambda: not setup.seen.checkpoint_there)
+    give(desk, "setup.source.folder", "")
+    await within(usual)
+    assert setup.steps["checkpoint"].phase == "open"
+    assert (tmp_path / "models" / "gemma" / "config.json").is_file(), "nothing is removed"
+
+
+def give(desk: Desk, name: str, value: str) -> None:
+    """Type into a field and leave it."""
+    field = desk.window.findChild(QLineEdit, name)
+    assert field is not None, name
+    field.setText(value)
+    field.editingFinished.emit()
+
+
 async def test_a_checkpoint_on_this_machine_is_used(desk: Desk, world: World, tmp_path: Path) -> None:
     setup = await opened(desk)
     setup.adopt(str(tmp_path))
