@@ -1,9 +1,13 @@
-"""One pass over a run: the numbers of every question in arrays, so that a million rows take a few dozen bytes each."""
+"""One pass over a run: the numbers of every question in arrays, so that a million rows take a few dozen bytes each.
+
+A question that was added to a finished run is not answered in every row yet, so each question has rows of its own.
+"""
 
 from __future__ import annotations
 
+import json
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,13 +16,16 @@ from numpy.typing import NDArray
 from engine.batch.analysis.gold import parse_gold
 from engine.batch.prepare import form_of
 from engine.domain.question import Question
-from engine.domain.reading import STATUSES, Reading
+from engine.domain.reading import STATUSES
 from engine.domain.run import Totals
+from engine.store.run_export import RawAnswer, raw_pages
 from engine.store.runs import RunView
 
 MAX_GROUPS = 1000
 OTHER_GROUPS = "(other groups)"
 NO_GOLD, BAD_GOLD = -1, -2
+PAGE = 5000  # rows at a time
+_PLACES = {status: place for place, status in enumerate(STATUSES)}
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -77,11 +84,15 @@ def gather(view: RunView) -> tuple[Answers, ...]:
     columns = {column: at for at, column in enumerate(view.spec.columns)}
     groups = _Groups(columns.get(form.group) if form.group is not None else None)
     gatherers = [_Gatherer(question, columns) for question in form.questions]
-    for stored in view.iter_rows():
-        if stored.readings:
-            group = groups.place(stored.cells)
-            for gatherer, reading in zip(gatherers, stored.readings, strict=True):
-                gatherer.add(stored.row, stored.cells, reading, group)
+    for page in raw_pages(view, PAGE):
+        cells = dict(page.rows)
+        row, read, group = 0, (), 0
+        for answer in page.answers:
+            if answer[0] != row:
+                row = answer[0]
+                read = json.loads(cells[row])
+                group = groups.place(read)
+            gatherers[answer[1]].add(read, answer, group)
     names = tuple(groups.names)
     return tuple(gatherer.answers(names) for gatherer in gatherers)
 
@@ -91,7 +102,7 @@ class _Groups:
     column: int | None
     names: dict[str, int] = field(default_factory=dict)
 
-    def place(self, cells: tuple[str, ...]) -> int:
+    def place(self, cells: Sequence[str]) -> int:
         if self.column is None:
             return 0
         name = cells[self.column]
@@ -110,22 +121,23 @@ class _Gatherer:
         self._value, self._top, self._mass = array("d"), array("d"), array("d")
         self._first_bad = ""
 
-    def add(self, row: int, cells: tuple[str, ...], reading: Reading, group: int) -> None:
+    def add(self, cells: Sequence[str], answer: RawAnswer, group: int) -> None:
+        row, _, status, value, shares, mass, *_ = answer
         self._row.append(row)
-        self._status.append(STATUSES.index(reading.status))
+        self._status.append(_PLACES[status])
         self._gold.append(self._read_gold(row, cells))
         self._group.append(group)
-        self._mass.append(np.nan if reading.label_mass is None else reading.label_mass)
-        value = reading.value
-        if reading.status != "ok" or value is None or not reading.shares:
+        self._mass.append(np.nan if mass is None else mass)
+        if status != "ok" or value is None:
             self._value.append(np.nan)
             self._top.append(np.nan)
             self._best.append(-1)
             return
         self._value.append(float(self._options[value]) if isinstance(value, str) else float(value))
-        top = max(reading.shares)
+        split = json.loads(shares)
+        top = max(split)
         self._top.append(top)
-        self._best.append(reading.shares.index(top))
+        self._best.append(split.index(top))
 
     def answers(self, groups: tuple[str, ...]) -> Answers:
         def ints(values: array[int]) -> Ints:
@@ -145,7 +157,7 @@ class _Gatherer:
             first_bad=self._first_bad,
         )
 
-    def _read_gold(self, row: int, cells: tuple[str, ...]) -> int:
+    def _read_gold(self, row: int, cells: Sequence[str]) -> int:
         if self._gold_at is None or not cells[self._gold_at].strip():
             return NO_GOLD
         gold = parse_gold(cells[self._gold_at], self.question)
