@@ -8,6 +8,7 @@ queue, so nothing is added then.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 
 CUT = 0.5
 SLOW = 1.5  # times the best round: from here on requests only wait for each other
@@ -28,8 +29,8 @@ class Throttle:
     def __init__(self, start: int, most: int) -> None:
         self.limit = start
         self._most = most
-        self._free = asyncio.Semaphore(start)
-        self._debt = 0  # places that are taken away as soon as they become free
+        self._inside = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()  # first come, first let in
         self._cuts = 0
         self._strikes = 0  # cuts since the last good answer
         self._hold_until = 0.0
@@ -37,7 +38,10 @@ class Throttle:
 
     async def enter(self) -> int:
         """Wait for a place; gives a mark for ``back_off``. Every ``enter`` needs its ``leave``."""
-        await self._free.acquire()
+        if self._inside < self.limit and not self._waiting:
+            self._inside += 1
+        else:
+            await self._turn()
         try:
             while (wait := self._hold_until - _now()) > 0:  # noqa: ASYNC110 - it may be put off meanwhile
                 await asyncio.sleep(wait)
@@ -48,10 +52,8 @@ class Throttle:
 
     def leave(self) -> None:
         """Give the place back."""
-        if self._debt:
-            self._debt -= 1
-        else:
-            self._free.release()
+        self._inside -= 1
+        self._let_in()
 
     def answered(self, seconds: float) -> None:
         """A good answer, and how long it took."""
@@ -63,7 +65,7 @@ class Throttle:
             self._best = min(self._best, mean)
             if self.limit < self._most and mean <= SLOW * self._best:
                 self.limit += 1
-                self.leave()  # one place more
+                self._let_in()
 
     def back_off(self, mark: int, retry_after_s: float | None = None, *, hold: bool = True) -> None:
         """The engine turned a row away, or did not answer in time.
@@ -82,9 +84,26 @@ class Throttle:
         self._cuts += 1
         self._strikes = min(self._strikes + 1, 16)
         self._good, self._seconds = 0, 0.0
-        cut = max(1, int(self.limit * CUT))
-        self._debt += self.limit - cut
-        self.limit = cut
+        self.limit = max(1, int(self.limit * CUT))
+
+    async def _turn(self) -> None:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except BaseException:
+            if turn.done() and not turn.cancelled():  # it was let in just then
+                self.leave()
+            elif turn in self._waiting:
+                self._waiting.remove(turn)
+            raise
+
+    def _let_in(self) -> None:
+        while self._waiting and self._inside < self.limit:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self._inside += 1
+                turn.set_result(None)
 
 
 def _now() -> float:

@@ -20,7 +20,7 @@ from engine.supervise.lifecycle import KEY_VARIABLE
 NICENESS = 5
 
 
-class _Draws(click.ParamType[Literal["auto"] | int]):
+class Draws(click.ParamType[Literal["auto"] | int]):
     """``auto`` or a number of draws."""
 
     name = "N|auto"
@@ -67,7 +67,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--engine", "choice", default=EMBEDDED, show_default=True, help=HELP)
 @click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of a server given by its URL.")
 @click.option("--joint/--alone", default=None, help="Questions of a row share a canvas; else as the form says.")
-@click.option("--draws", type=_Draws(), help="Looks per question, 1 to 32, or auto; else as the form says.")
+@click.option("--draws", type=Draws(), help="Looks per question, 1 to 32, or auto; else as the form says.")
 @click.option("--wire", type=click.Choice(["canvas", "native"]), help="How to ask; else as the form says.")
 @click.option(
     "--concurrency",

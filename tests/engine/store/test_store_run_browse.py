@@ -10,6 +10,7 @@ import pytest
 
 from engine.domain.reading import Method, Reading
 from engine.errors import InputError, UserError
+from engine.store.reviews import ReviewStore
 from engine.store.run_browse import KEY_BASE, Browse, RunBrowser, delete_run
 from engine.store.runs import RunSpec, RunStore
 
@@ -69,3 +70,69 @@ def test_a_run_is_deleted_only_when_nobody_works_on_it(run: RunStore, tmp_path: 
     assert not list(tmp_path.glob("*.sqlite*"))
     with pytest.raises(InputError):
         delete_run(tmp_path, run.id)
+
+
+def test_the_first_page_is_the_beginning_of_all(run: RunStore) -> None:
+    with RunBrowser(run.path) as browser:
+        for wanted in (
+            Browse(),
+            Browse(0, sort="value"),
+            Browse(sort="uncertainty", descending=True),
+            Browse(sort="top"),
+        ):
+            every = browser.keys(wanted)
+            for limit in (1, 3, 8, 99):
+                assert list(browser.keys(wanted, limit)) == list(every[:limit])
+            assert browser.first_page(wanted, 3) == browser.answers(every[:3])
+
+
+def test_rows_are_searched_and_numbers_bounded(tmp_path: Path) -> None:
+    cells = ['50% "off"', "a_b\\c", "50x", "ÄRGER", "plain"]
+    with RunStore.create(tmp_path, SPEC, [(cell,) for cell in cells]) as store:
+        for row, value in enumerate([0.1, 0.2, 0.3, 0.4, 0.5], start=1):
+            store.add_answers(row, [replace(OK, value=value), replace(OK, question_id="team", value="0.3")])
+        with RunBrowser(store.path) as browser:
+            for search, found in (
+                ("50%", [1]),
+                ('"OFF"', [1]),
+                ("_b\\", [2]),
+                ("50", [1, 3]),
+                ("GER", [4]),
+                ("none", []),
+            ):
+                assert rows(browser, Browse(0, search=search)) == found, search
+            assert rows(browser, Browse(low=0.2, high=0.4)) == [2, 3, 4]
+            assert rows(browser, Browse(1, low=0.0)) == []
+
+
+def test_the_queue_of_reviews_begins_with_what_is_least_certain(tmp_path: Path) -> None:
+    tops = [0.9, 0.55, None, 0.7]
+    with RunStore.create(tmp_path, SPEC, [(str(number),) for number in range(4)]) as store:
+        for row, top in enumerate(tops, start=1):
+            urgent = (
+                replace(OK, value=top, shares=(top, 1 - top)) if top else replace(OK, status="unreadable", value=None)
+            )
+            urgent = replace(urgent, shares=urgent.shares if top else ())
+            team = Reading("team", "error", error="x")
+            store.add_answers(row, [urgent, team])
+        with RunBrowser(store.path) as browser, ReviewStore(store.path) as reviews:
+            assert [key // KEY_BASE for key in browser.to_review()] == [3, 2, 4, 1]
+            assert [key // KEY_BASE for key in browser.to_review(limit=2)] == [3, 2]
+            assert list(browser.to_review(1)) == []
+            reviews.add(2, 0, "yes", "Ann")
+            reviews.add(3, 0, None, "Ann")
+            assert [key // KEY_BASE for key in browser.to_review(0)] == [4, 1]
+            assert rows(browser, Browse(0, reviewed=True)) == [2, 3]
+            assert rows(browser, Browse(0, reviewed=False)) == [1, 4]
+            reviews.undo("Ann")
+            assert [key // KEY_BASE for key in browser.to_review(0)] == [3, 4, 1]
+
+
+def test_sorting_a_finished_run_goes_by_an_index(run: RunStore) -> None:
+    run.add_answers(5, [OK, replace(OK, question_id="team", value="x")])
+    run.set_state("finished")
+    with RunBrowser(run.path) as browser:
+        for column, way in (("value", "ASC"), ("value", "DESC"), ("top", "ASC")):
+            query = f"SELECT row FROM answer WHERE question = 0 AND {column} IS NOT NULL ORDER BY {column} {way}, row"
+            plan = browser.query(lambda c, query=query: c.execute(f"EXPLAIN QUERY PLAN {query}").fetchall())
+            assert any(f"answer_{column}" in row["detail"] for row in plan)

@@ -1,0 +1,78 @@
+"""Beginning another round of a finished run: what is read again, with which method, and which questions are new."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from engine.batch.form import check_columns, dump_form, form_sha256, load_form
+from engine.batch.prepare import form_of
+from engine.domain.form import Form
+from engine.domain.reading import Method
+from engine.domain.run import Round
+from engine.errors import InputError
+from engine.store.runs import RunStore
+
+MORE_DRAWS = 8  # of a second reading: half of the draws must be readable, and four seldom tell
+
+
+def retry(store: RunStore, engine: str, method: Method | None = None) -> Round:
+    """Set out to read what failed again.
+
+    Args:
+        engine: in words.
+        method: None: as the run was read.
+
+    Raises:
+        InputError: the run is not finished, or nothing failed.
+    """
+    return store.begin_round("retry", method or store.spec.method, engine)
+
+
+def reread(store: RunStore, engine: str, method: Method | None = None) -> Round:
+    """Set out to read what was unreadable again, with more draws.
+
+    Raises:
+        InputError: the run is not finished, nothing was unreadable, or the wire makes one draw only.
+    """
+    chosen = method or replace(store.spec.method, draws=MORE_DRAWS)
+    if chosen.wire == "native":
+        raise InputError(
+            "reread.native",
+            "the native wire makes one draw a question: a second reading would say the same",
+            remedy="read again over the canvas wire, or reword the question",
+        )
+    return store.begin_round("reread", chosen, engine)
+
+
+def add_questions(store: RunStore, form_path: Path, engine: str) -> Round:
+    """Set out to read the questions of a form that the run has not got yet.
+
+    The form may hold the old questions too, unchanged; its state must be the run's.
+
+    Raises:
+        InputError: another state, a question that was changed, none that is new, or the run is not finished.
+    """
+    old, new = form_of(store), load_form(form_path)
+    if new.state != old.state:
+        raise InputError(
+            "round.other_state",
+            "{path}: its state is not the run's; questions can only be added about the same text",
+            remedy="take the run's state, or begin a new run",
+            path=str(form_path),
+        )
+    known = {question.id: question for question in old.questions}
+    for question in new.questions:
+        if question.id in known and known[question.id] != question:
+            message = "{path}: question {question} is in the run already, and was another"
+            remedy = "give the changed question an id of its own"
+            raise InputError("round.changed", message, remedy=remedy, path=str(form_path), question=repr(question.id))
+    added = tuple(question for question in new.questions if question.id not in known)
+    form = replace(old, questions=(*old.questions, *added))
+    return _add(store, form, form_path, new.method, engine)
+
+
+def _add(store: RunStore, form: Form, form_path: Path, method: Method, engine: str) -> Round:
+    check_columns(form, store.spec.columns, str(form_path))
+    ids = [question.id for question in form.questions]
+    return store.add_questions(dump_form(form), form_sha256(form_path), ids, method, engine)
