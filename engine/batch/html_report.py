@@ -10,6 +10,7 @@ from engine.batch.analysis.calibration import Reliability
 from engine.batch.analysis.curves import Histogram, Roc
 from engine.batch.analysis.groups import sentence
 from engine.batch.analysis.report import Analysis, YesNo, analyse_run
+from engine.batch.joint_price import FACT, price_in
 from engine.batch.svg import Plot
 from engine.domain.question import Noul
 from engine.domain.run import Totals
@@ -51,7 +52,7 @@ def html_report(view: RunView) -> str:
 
 
 def _about(view: RunView) -> str:
-    spec, info, method = view.spec, view.info(), view.spec.method
+    spec, info, method, price = view.spec, view.info(), view.spec.method, price_in(view.spec)
     selection = ", ".join(f"{key} {value}" for key, value in spec.selection.items()) or "all rows"
     facts = [
         ("Run", f"{view.id}, {info.state}, {view.created}"),
@@ -59,7 +60,8 @@ def _about(view: RunView) -> str:
         ("Rows read", selection),
         ("Form", f"{len(spec.questions)} question{'s' * (len(spec.questions) != 1)}, SHA-256 {spec.form_sha256[:16]}…"),
         ("Engine", spec.engine),
-        *((str(key), _shown(value)) for key, value in spec.facts.items()),
+        *((str(key), _shown(value)) for key, value in spec.facts.items() if key != FACT),
+        *((("Joint reading", f"{price.sentence} {price.advice}"),) if price is not None else ()),
         (
             "Method",
             f"{method.name}, draws {method.draws}, seed {method.seed}, readable from label mass {method.min_mass}",

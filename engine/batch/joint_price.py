@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.batch.prepare import PreparedRun
 from engine.batch.row_sample import sample_rows
+from engine.batch.selection import Selection
 from engine.client.http import EngineClient
 from engine.reads.interference import SAMPLE_ROWS, Interference, measure_interference
 from engine.store.run_view import RunSpec
@@ -31,7 +32,10 @@ async def price_of_joint(client: EngineClient, prepared: PreparedRun, say: Calla
     form = prepared.form
     if not form.method.joint or len(form.questions) < 2:
         return {}
-    rows = await asyncio.to_thread(sample_rows, form, prepared.table, SAMPLE_ROWS, seed=form.method.seed)
+    selection = Selection(**prepared.spec.selection)
+    rows = await asyncio.to_thread(
+        sample_rows, form, prepared.table, SAMPLE_ROWS, seed=form.method.seed, selection=selection
+    )
     found = await measure_interference(
         client, form.questions, form.method, [(row.key, row.state) for row in rows], sample=len(rows)
     )

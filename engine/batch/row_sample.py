@@ -8,10 +8,12 @@ from random import Random
 
 from engine.batch.analysis.gold import parse_gold
 from engine.batch.form import check_columns
+from engine.batch.selection import Selection, select
 from engine.batch.tables import Table
 from engine.batch.template import RowTemplate
 from engine.domain.form import Form
 from engine.domain.question import Question
+from engine.domain.run import LeftOut
 from engine.errors import InputError, UserError
 
 Cells = tuple[str, ...]
@@ -36,17 +38,24 @@ class SampledRow:
         return str(self.row)
 
 
-def sample_rows(form: Form, table: Table, count: int, *, seed: int = 0) -> tuple[SampledRow, ...]:
+def sample_rows(
+    form: Form, table: Table, count: int, *, seed: int = 0, selection: Selection | None = None
+) -> tuple[SampledRow, ...]:
     """Rows at random, in the table's order. Reads the whole table: call it off the event loop.
 
     Rows whose template fails or whose state is blank are left out, since a run asks nothing about them.
+
+    Args:
+        selection: only rows that a run with it reads.
 
     Raises:
         InputError: a column is missing, a row is faulty, or no row has a state.
     """
     check_columns(form, table.columns, form.name)
     template = RowTemplate(form.state, table.columns, f"{form.name}: state")
-    drawn = _reservoir(enumerate(table.rows(), start=1), count, Random(seed))
+    rows = select(table, selection) if selection else table.rows()
+    read = ((number, row) for number, row in enumerate(rows, start=1) if not isinstance(row, LeftOut))
+    drawn = _reservoir(read, count, Random(seed))
     return _rendered(template, table, drawn)
 
 

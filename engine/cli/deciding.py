@@ -10,6 +10,7 @@ from pathlib import Path
 from engine import paths
 from engine.batch.control import RunControl
 from engine.batch.export import export_run
+from engine.batch.joint_price import price_of_joint
 from engine.batch.prepare import PreparedRun, form_of
 from engine.batch.runner import Callbacks, ReaderOf, RunResult, first_error, run
 from engine.cli.decide_options import DecideOptions, check_out, prepare_run
@@ -76,6 +77,7 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
         _mention_unfinished(prepared, reporter)
         reader = await Reader.open(engine.client, prepared.form.questions, prepared.form.method)
         facts = await engine_facts(engine, options.engine, reader)
+        facts |= await price_of_joint(engine.client, prepared, reporter.note)
         spec = replace(prepared.spec, engine=engine.name, facts=facts)
         store = await asyncio.to_thread(replace(prepared, spec=spec).create, paths.runs_dir())
         return await work_off(store, reader, engine, ending, reporter, resumed=False)

@@ -19,6 +19,11 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
+from engine import paths
+from engine.batch.joint_price import price_in
+from engine.reads.interference import Interference
+from engine.store.runs import RunView, run_path
+
 QUESTIONS = ("contradiction", "same_point")
 
 
@@ -41,6 +46,9 @@ def run(desk: Callable[..., Any], lease: Path, tmp_path: Path) -> Callable[..., 
         ended = desk("decide", lease / "form.json", lease / "table.csv", "--out", out, "--json", *options)
         assert ended.code == 0, ended.out
         name = ended.events[-1]["run"]
+        notes = [event["text"] for event in ended.events if event["event"] == "note"]
+        told = [note for note in notes if note.startswith("On 24 rows joint reading moved the answers")]
+        assert len(told) == ("--joint" in options)  # before the run, and only where it has a price
         analysed = desk("analyse", name, "--json")
         assert analysed.code == 0, analysed.err
         return read(out), json.loads(analysed.out), name
@@ -96,7 +104,7 @@ def test_alone_grouped_by_wording(run: Any) -> None:
 
 
 def test_jointly_with_the_interference_report(run: Any, desk: Callable[..., Any], lease: Path) -> None:
-    rows, (contradiction, _), _ = run("--joint")
+    rows, (contradiction, _), name = run("--joint")
     assert {row[f"{question}.method"] for row in rows for question in QUESTIONS} == {"joint/canvas"}
     check_figures(contradiction, rows)
     checked = desk("check-interference", lease / "form.json", lease / "table.csv", "--json")
@@ -106,6 +114,10 @@ def test_jointly_with_the_interference_report(run: Any, desk: Callable[..., Any]
     assert {each["question_id"] for each in report["questions"]} == set(QUESTIONS)
     assert 0.0 <= report["shift"] <= 1.0
     assert report["advice"]
+    # The same check was made before the run and is kept with it.
+    with RunView(run_path(paths.runs_dir(), name)) as view:
+        kept = price_in(view.spec)
+    assert kept == Interference.from_json(report)
 
 
 def test_the_methods_are_compared_on_the_lease(desk: Callable[..., Any], lease: Path, tmp_path: Path) -> None:

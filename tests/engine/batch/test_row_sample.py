@@ -10,6 +10,7 @@ from batch_helpers import CHOICE, NOUL, form, numbered, write_table
 
 from engine.batch.form import parse_form
 from engine.batch.row_sample import sample_labelled, sample_rows
+from engine.batch.selection import Selection
 from engine.batch.tables import open_table
 from engine.domain.form import Form
 from engine.errors import InputError
@@ -29,6 +30,13 @@ def test_a_sample_is_in_order_repeatable_and_without_blank_rows(tmp_path: Path) 
     assert all(row.state == f"text {row.row}" == row.cells[1] for row in found)
     assert found == sample_rows(plain, table, 10, seed=1) != sample_rows(plain, table, 10, seed=2)
     assert len(sample_rows(plain, table, 1000)) == 50  # the blank row is nothing to ask about
+
+
+def test_only_rows_that_a_run_reads_are_sampled(tmp_path: Path) -> None:
+    table = open_table(write_table(tmp_path / "t.csv", ("n", "text"), numbered(30)))
+    plain = parse_form(form(NOUL), "f")
+    found = sample_rows(plain, table, 100, selection=Selection(where="n|int > 25"))
+    assert [row.row for row in found] == [26, 27, 28, 29, 30]
 
 
 def test_every_row_is_as_likely_as_any_other(tmp_path: Path) -> None:
