@@ -55,6 +55,7 @@ class ChatPage(QWidget):
         self._presenter: ChatPresenter | None = None
         self._state = EngineState(phase="starting")
         self._enter_sends = True
+        self._canvas_used = False  # an answer of the open conversation began since it was opened
         self._build()
         for keys, slot in (
             ("Ctrl+N", self.new_requested.emit),
@@ -166,7 +167,8 @@ class ChatPage(QWidget):
         self._canvas_button.setChecked(True)
         self._canvas_button.setToolTip(self.tr("Show the canvas while it denoises"))
         self._canvas_button.toggled.connect(lambda _shown: self._arrange())
-        new = ThemedButton(self.tr("New conversation"), "chat.new", icon_name="plus")
+        new = ThemedButton(self.tr("New"), "chat.new", icon_name="plus")
+        new.setAccessibleName(self.tr("New conversation"))
         new.setToolTip(self.tr("New conversation  (Ctrl+N)"))
         new.clicked.connect(self.new_requested)
         self._header = PageHeader(self.tr("Chat"), "", self._list_button, self._prompt_button, self._canvas_button, new)
@@ -252,12 +254,15 @@ class ChatPage(QWidget):
         self._mark_options(presenter.options)
         self.overflow.hide()
         self.composer.put(presenter.draft)
+        self._canvas_used = False
         self.canvas.start()
         self.show_hint("")
 
     def _on_shown(self, messages: list[StoredMessage], has_later: bool) -> None:
         self._middle.setCurrentWidget(self.transcript if messages else self.empty)
         self.transcript.show_messages(messages, has_later=has_later)
+        if messages and messages[-1].state == "streaming":
+            self._start_canvas()
         self._arrange()
 
     def _on_appended(self, messages: list[StoredMessage]) -> None:
@@ -266,14 +271,14 @@ class ChatPage(QWidget):
         if messages:
             self._middle.setCurrentWidget(self.transcript)
             self.transcript.append(messages)
+            self._start_canvas()
         self._arrange()
 
     def _on_answering(self, answering: bool) -> None:
         self.composer.set_answering(answering)
         if answering:
             self.show_hint("")
-            self.canvas.start()
-            self._arrange()
+        self._arrange()
 
     def _on_text(self, message: int, text: str, thought: str) -> None:
         view = self.transcript.view(message)
@@ -283,7 +288,12 @@ class ChatPage(QWidget):
 
     def _on_message(self, message: StoredMessage) -> None:
         self.transcript.update_message(message)
-        self.canvas.finish()
+        if message.state != "streaming":
+            self.canvas.finish()
+
+    def _start_canvas(self) -> None:
+        self._canvas_used = True
+        self.canvas.start()
 
     def _on_overflow(self, overflow: Overflow) -> None:
         self.overflow.show_overflow(overflow)
@@ -321,7 +331,7 @@ class ChatPage(QWidget):
         metrics = self.fontMetrics()
         room = self.height() >= CANVAS_NEEDS_LINES * metrics.lineSpacing()
         talking = self._middle.currentWidget() is self.transcript
-        self.canvas.setVisible(self._canvas_button.isChecked() and talking and room)
+        self.canvas.setVisible(self._canvas_button.isChecked() and talking and room and self._canvas_used)
         wide = self.width() >= 2 * LIST_NEEDS * metrics.averageCharWidth()
         searching = self.chats.isAncestorOf(self.focusWidget()) if self.focusWidget() is not None else False
         self.chats.setVisible(self._list_button.isChecked() and (wide or searching))

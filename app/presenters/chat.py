@@ -260,13 +260,13 @@ class ChatPresenter(OpenConversation):
             assert job.conversation is not None
             return self.store.answer_again(job.conversation, request.last, model=author)
         shown = self._is_shown(job)
-        if job.conversation is None:
-            job.conversation = self.store.create(options=self.options)
-            self.store.set_note(DRAFT_NOTE, "")
-        row = self.store.ask(job.conversation, request.last, request.text, model=author)
-        if shown and self.current is None:
+        if job.conversation is not None:
+            return self.store.ask(job.conversation, request.last, request.text, model=author)
+        job.conversation, row = self.store.ask_first(request.text, self.options, model=author)
+        if shown:
             self.current = job.conversation
-            self.store.set_note(OPEN_NOTE, str(job.conversation))
+        self.store.set_note(DRAFT_NOTE, "")
+        self.store.set_note(OPEN_NOTE, str(self.current or ""))
         return row
 
     def _show_begun(self, job: _Job, request: _Request, row: StoredMessage, *, anew: bool) -> None:
@@ -278,6 +278,7 @@ class ChatPresenter(OpenConversation):
             self.tip = row.id
         if request.kind == "ask":
             self._draft_timer.stop()
+            self._draft_changed = False
             self.draft = ""
         if follows:
             assert row.parent is not None

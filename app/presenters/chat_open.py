@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from engine.domain.conversation import ChatOptions, Conversation, StoredMessage
-from engine.errors import UserError
+from engine.errors import EngineError, UserError
 from engine.store.chats import ChatStore
 from engine.store.chats_read import PAGE
 
@@ -22,6 +22,7 @@ class OpenConversation(QObject):
         shown(list[StoredMessage], bool): the messages to be shown anew; whether newer ones exist below them.
         found(int): the message that was searched for is among those that were just shown.
         earlier(list[StoredMessage]): older ones, to stand above.
+        unsaved(EngineError): the draft could not be stored, and why.
         changed(): something in the list of conversations is no longer as it was.
 
     Attributes:
@@ -33,6 +34,7 @@ class OpenConversation(QObject):
     shown = Signal(list, bool)
     found = Signal(int)
     earlier = Signal(list)
+    unsaved = Signal(object)
     changed = Signal()
 
     def __init__(self, store: ChatStore, parent: QObject | None = None) -> None:
@@ -42,6 +44,7 @@ class OpenConversation(QObject):
         self.tip: int | None = None
         self.options = ChatOptions()
         self.draft = ""
+        self._draft_changed = False
         self._draft_timer = QTimer(self)
         self._draft_timer.setSingleShot(True)
         self._draft_timer.setInterval(DRAFT_MS)
@@ -98,17 +101,22 @@ class OpenConversation(QObject):
         """What stands in the composer; it is kept."""
         if text != self.draft:
             self.draft = text
+            self._draft_changed = True
             self._draft_timer.start()
 
     def save_draft(self) -> None:
         """Stores the draft now."""
-        if not self._draft_timer.isActive():
-            return
         self._draft_timer.stop()
-        if self.current is None:
-            self.store.set_note(DRAFT_NOTE, self.draft)
-        else:
-            self.store.set_draft(self.current, self.draft)
+        if not self._draft_changed:
+            return
+        self._draft_changed = False
+        try:
+            if self.current is None:
+                self.store.set_note(DRAFT_NOTE, self.draft)
+            else:
+                self.store.set_draft(self.current, self.draft)
+        except EngineError as error:  # a full disk must not keep the window from closing
+            self.unsaved.emit(error)
 
     def conversation(self) -> Conversation | None:
         return None if self.current is None else self.store.conversation(self.current)

@@ -31,6 +31,7 @@ class MessageView(QFrame):
         edited(str): asks this instead of what was asked.
         moved(int): to the version before (-1) or after (+1).
         uncut(): what is above is to be sent again.
+        editing(): an editor stands in its place.
         resized(): its height may have changed.
     """
 
@@ -40,6 +41,7 @@ class MessageView(QFrame):
     edited = Signal(str)
     moved = Signal(int)
     uncut = Signal()
+    editing = Signal()
     resized = Signal()
 
     def __init__(self, role: Role, text: str = "", author: str = "", parent: QWidget | None = None) -> None:
@@ -154,6 +156,7 @@ class MessageView(QFrame):
             widget.hide()
         self._layout.insertWidget(self._layout.indexOf(self._waiting), self._editor)
         self._editor.text.setFocus()
+        self.editing.emit()
 
     def end_edit(self) -> None:
         """Takes the editor away; nothing was asked."""

@@ -102,10 +102,10 @@ class Transcript(QScrollArea):
             view.hide_retry()
         for message in messages:
             self._insert(len(self._views), message)
-        if len(self._views) > SHOWN:
-            self._stop_building()
-            while len(self._views) > SHOWN:
-                _discard(self._views.pop(0))
+        while len(self._views) > SHOWN:
+            _discard(self._views.pop(0))
+        room = SHOWN - len(self._views)
+        self._unbuilt = self._unbuilt[-room:] if room else []
         self._show_more()
         self._follow = True
         self._hold = None
@@ -130,9 +130,12 @@ class Transcript(QScrollArea):
             self._build_some()
         view = self.view(message)
         if view is not None:
-            self._follow = False
-            # Once the layout has come to rest.
-            QTimer.singleShot(0, view, lambda: self.ensureWidgetVisible(view, 0, self.viewport().height() // 3))
+            self._reveal(view)
+
+    def _reveal(self, view: MessageView) -> None:
+        self._follow = False
+        # Once the layout has come to rest.
+        QTimer.singleShot(0, view, lambda: self.ensureWidgetVisible(view, 0, self.viewport().height() // 3))
 
     def clear(self) -> None:
         self.show_messages(())
@@ -154,6 +157,7 @@ class Transcript(QScrollArea):
         view.go_on.connect(lambda: self.go_on.emit(number))
         view.edited.connect(lambda text: self.edited.emit(number, text))
         view.moved.connect(lambda by: self.moved.emit(number, by))
+        view.editing.connect(lambda: self._reveal(view))
         view.uncut.connect(lambda: self.uncut.emit(number))
 
     def _go_on_building(self) -> None:

@@ -47,6 +47,7 @@ class ChatRoom(QObject):
         self._join_list()
         self._join_composer()
         self._join_figures()
+        self.chat.unsaved.connect(lambda error: notifier.report(error, self.tr("The draft could not be kept")))
         self.chat.begin()
         self.library.refresh()
         page.options.set_prompts(self.chat.store.prompts())
@@ -119,7 +120,8 @@ class ChatRoom(QObject):
         self._notifier.show(
             Notice(
                 "info",
-                self.tr("“{title}” was deleted.").format(title=info.title or self.tr("Untitled")),
+                # Isolated, so that a title in Arabic or Hebrew does not turn the sentence around.
+                self.tr("Deleted: {title}").format(title=f"\u2068{info.title or self.tr('Untitled')}\u2069"),
                 topic=f"deleted-{info.id}",
                 action=self.tr("Undo"),
                 run=lambda: self.library.restore(info.id),

@@ -54,18 +54,7 @@ class ChatStore(ChatReader):
 
     def create(self, title: str = "", options: ChatOptions | None = None) -> int:
         """A new conversation without messages; its number."""
-        chosen = options or ChatOptions()
-        now = self._clock()
-        return self._insert(
-            "conversation",
-            title=clean(title),
-            named=bool(title),
-            system=clean(chosen.system),
-            thinking=chosen.thinking,
-            max_tokens=chosen.max_tokens,
-            created=now,
-            updated=now,
-        )
+        return self._database.write(lambda connection: self._create(connection, title, options or ChatOptions()))
 
     def rename(self, conversation: int, title: str) -> None:
         """Gives a title; an empty one lets the first question be the title again."""
@@ -120,20 +109,21 @@ class ChatStore(ChatReader):
         Returns:
             The answer; its parent is the question. The path that is shown ends with it, and the draft is empty.
         """
-        question = clean(text)
+        return self.message(self._database.write(lambda found: self._ask(found, conversation, parent, text, model)))
 
-        def add(connection: sqlite3.Connection) -> int:
-            asked = self._add(connection, conversation, parent, role="user", text=question, state="done")
-            answer = self._add(
-                connection, conversation, asked, role="assistant", text="", state="streaming", model=model
-            )
-            named = "CASE WHEN named OR title <> '' THEN title ELSE ? END"
-            connection.execute(
-                f"UPDATE conversation SET draft = '', title = {named} WHERE id = ?", (title_of(question), conversation)
-            )
-            return answer
+    def ask_first(self, text: str, options: ChatOptions, *, model: str = "") -> tuple[int, StoredMessage]:
+        """The first question of a new conversation, and the row of its answer: all of it or nothing.
 
-        return self.message(self._database.write(add))
+        Returns:
+            The conversation and the answer.
+        """
+
+        def add(connection: sqlite3.Connection) -> tuple[int, int]:
+            conversation = self._create(connection, "", options)
+            return conversation, self._ask(connection, conversation, None, text, model)
+
+        conversation, answer = self._database.write(add)
+        return conversation, self.message(answer)
 
     def answer_again(self, conversation: int, question: int, *, model: str = "") -> StoredMessage:
         """The row of another answer to a question; the path that is shown ends with it."""
@@ -241,6 +231,30 @@ class ChatStore(ChatReader):
         """Runs a function of this room in one transaction (imports)."""
         return self._database.write(job)
 
+    def _create(self, connection: sqlite3.Connection, title: str, options: ChatOptions) -> int:
+        now = self._clock()
+        return insert(
+            connection,
+            "conversation",
+            title=clean(title),
+            named=bool(title),
+            system=clean(options.system),
+            thinking=options.thinking,
+            max_tokens=options.max_tokens,
+            created=now,
+            updated=now,
+        )
+
+    def _ask(self, connection: sqlite3.Connection, conversation: int, parent: int | None, text: str, model: str) -> int:
+        question = clean(text)
+        asked = self._add(connection, conversation, parent, role="user", text=question, state="done")
+        answer = self._add(connection, conversation, asked, role="assistant", text="", state="streaming", model=model)
+        named = "CASE WHEN named OR title <> '' THEN title ELSE ? END"
+        connection.execute(
+            f"UPDATE conversation SET draft = '', title = {named} WHERE id = ?", (title_of(question), conversation)
+        )
+        return answer
+
     def _add(self, connection: sqlite3.Connection, conversation: int, parent: int | None, **values: Any) -> int:
         """A message at the end of a path, which is shown from now on."""
         now = self._clock()
@@ -263,9 +277,6 @@ class ChatStore(ChatReader):
         with self._rows(sql, (conversation,)) as rows:
             row = rows.fetchone()
         return "" if row is None else str(row[0])
-
-    def _insert(self, table: str, **values: Any) -> int:
-        return self._database.write(lambda connection: insert(connection, table, **values))
 
     def _set(self, table: str, number: int, **values: Any) -> None:
         self._database.write(lambda connection: _update(connection, table, number, values))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.models.chat_list import ConversationModel, HitModel
 from app.theme import set_role
 from app.widgets.chat.list_delegate import ConversationDelegate
+from app.widgets.chat.message_parts import takes_escape
 from app.widgets.icons import IconButton
 from engine.domain.conversation import ConversationInfo, SearchHit
 
@@ -55,6 +56,16 @@ class _List(QListView):
             super().keyPressEvent(event)
 
 
+class _SearchField(QLineEdit):
+    """Escape empties it; while it is empty, Escape belongs to the page."""
+
+    def event(self, event: QEvent) -> bool:
+        if self.text() and takes_escape(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+
 class ConversationList(QFrame):
     """Signals: opened(int); hit_opened(int, int): conversation, and the message or -1 for its title; searched(str);
     renamed(int, str); pinned(int, bool); removed(int); exported(int); import_wanted(); new_wanted()."""
@@ -74,6 +85,7 @@ class ConversationList(QFrame):
         self.setObjectName("chats")
         set_role(self, "rail")
         self._current: int | None = None
+        self._waiting: Sequence[ConversationInfo] | None = None
         self.model = ConversationModel()
         self.model.renamed.connect(self.renamed)
         self.hits = HitModel()
@@ -84,9 +96,10 @@ class ConversationList(QFrame):
         self._build()
 
     def set_conversations(self, items: Sequence[ConversationInfo]) -> None:
-        editing = self.view.state() == QAbstractItemView.State.EditingState
-        if editing:  # an answer that ends must not take the editor away
+        if self.view.state() == QAbstractItemView.State.EditingState:  # a new list would take the editor away
+            self._waiting = items
             return
+        self._waiting = None
         self.model.set_items(items)
         self._mark()
         self._show_empty()
@@ -112,7 +125,7 @@ class ConversationList(QFrame):
         self.search.selectAll()
 
     def _build(self) -> None:
-        self.search = QLineEdit()
+        self.search = _SearchField()
         self.search.setObjectName("chats.search")
         self.search.setAccessibleName(self.tr("Search all conversations"))
         self.search.setPlaceholderText(self.tr("Search"))
@@ -131,7 +144,9 @@ class ConversationList(QFrame):
         head.addWidget(new)
         self.view = _List()
         self.view.setModel(self.model)
-        self.view.setItemDelegate(ConversationDelegate(self.view))
+        delegate = ConversationDelegate(self.view)
+        delegate.closeEditor.connect(lambda: QTimer.singleShot(0, self, self._take_waiting))
+        self.view.setItemDelegate(delegate)
         self.view.clicked.connect(self._open)
         self.view.entered_.connect(self._open)
         self.view.removed.connect(self._remove)
@@ -159,6 +174,11 @@ class ConversationList(QFrame):
                 self.view.setCurrentIndex(self._any_model().index(0, 0))
             return
         super().keyPressEvent(event)
+
+    def _take_waiting(self) -> None:
+        """The list that came while a name was being edited."""
+        if self._waiting is not None:
+            self.set_conversations(self._waiting)
 
     def _any_model(self) -> ConversationModel | HitModel:
         return self.hits if self.view.model() is self.hits else self.model

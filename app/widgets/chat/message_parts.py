@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
@@ -13,6 +13,13 @@ from app.widgets.prose import ProseView
 
 EDITOR_LINES = 8
 SUMMARY_SHOWN = 400  # characters; the rest is in the tool tip
+
+
+def takes_escape(event: QEvent) -> bool:
+    """Whether a widget is being asked if Escape is its own, which a shortcut wants too."""
+    if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return False
+    return event.key() == Qt.Key.Key_Escape
 
 
 class VersionSwitch(QWidget):
@@ -150,6 +157,12 @@ class CutMark(QFrame):
 class _EditorText(QPlainTextEdit):
     submitted = Signal()
     cancelled = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        if takes_escape(event):  # else the page's shortcut would have it
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)

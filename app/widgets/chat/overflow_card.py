@@ -53,9 +53,9 @@ class OverflowCard(QFrame):
         """Says what does not fit and offers what helps."""
         needed = f"{overflow.needed:,}" if overflow.needed is not None else self.tr("more")
         self._head.setText(
-            self.tr("This does not fit: {needed} tokens, the model's window holds {window}.").format(
-                needed=needed, window=f"{overflow.window:,}"
-            )
+            self.tr(
+                "This does not fit: {needed} tokens and {reserve} for the answer; the model's window holds {window}."
+            ).format(needed=needed, reserve=f"{overflow.reserve:,}", window=f"{overflow.window:,}")
         )
         self._detail.setText(self._words(overflow))
         for button in self._ways.values():
@@ -66,13 +66,12 @@ class OverflowCard(QFrame):
             self._ways["drop"].setFocus()
 
     def _words(self, overflow: Overflow) -> str:
-        reserve = self.tr("{n} tokens are kept for the answer.").format(n=f"{overflow.reserve:,}")
         if not overflow.helps:
-            return self.tr("The message alone is too long. Shorten it. {reserve}").format(reserve=reserve)
+            return self.tr("The message alone is too long: shorten it, or send it in parts.")
         words = self.tr(
-            "The oldest {n} messages would have to go, from “{first}” to “{last}”; {kept} stay. {reserve} "
+            "The oldest {n} messages would have to go, from “{first}” to “{last}”; {kept} stay. "
             "Whatever you choose, everything stays in the conversation."
-        ).format(n=overflow.left_out, first=overflow.first, last=overflow.last, kept=overflow.kept, reserve=reserve)
+        ).format(n=overflow.left_out, first=overflow.first, last=overflow.last, kept=overflow.kept)
         return f"{as_sentence(overflow.fault)}. {words}" if overflow.fault else words
 
     def _choose(self, way: str) -> None:
