@@ -9,7 +9,7 @@ from typing import Literal
 
 import click
 
-from engine.batch.form_wire import MAX_DRAWS
+from engine.batch.form_wire import MAX_DRAWS, MAX_STEPS
 from engine.batch.runner import MAX_CONCURRENCY
 from engine.cli.decide_options import DecideOptions
 from engine.cli.deciding import MOST, START, decide
@@ -69,6 +69,12 @@ _PATH = click.Path(path_type=Path)
 @click.option("--joint/--alone", default=None, help="Questions of a row share a canvas; else as the form says.")
 @click.option("--draws", type=Draws(), help="Looks per question, 1 to 32, or auto; else as the form says.")
 @click.option("--wire", type=click.Choice(["canvas", "native"]), help="How to ask; else as the form says.")
+@click.option("--steps", type=click.IntRange(1, MAX_STEPS), help="Denoise steps of a read; else as the form says.")
+@click.option(
+    "--rotate/--no-rotate",
+    default=None,
+    help="Read a choice once per rotation of its options: as many reads as options; else as the form says.",
+)
 @click.option(
     "--concurrency",
     type=click.IntRange(1, MAX_CONCURRENCY),
@@ -97,6 +103,8 @@ def command(
     joint: bool | None,
     draws: Literal["auto"] | int | None,
     wire: Literal["canvas", "native"] | None,
+    steps: int | None,
+    rotate: bool | None,
     concurrency: int | None,
     resume: str | None,
     as_json: bool,
@@ -129,6 +137,8 @@ def command(
         joint=joint,
         draws=draws,
         wire=wire,
+        steps=steps,
+        rotate=rotate,
         concurrency=concurrency,
         resume=resume,
         worker=worker,

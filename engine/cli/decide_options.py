@@ -24,7 +24,7 @@ STDIN = Path("-")  # a table that is pasted or piped in
 
 @dataclass(frozen=True, slots=True)
 class DecideOptions:
-    """What the command line says. ``None`` for joint, draws and wire: as the form says.
+    """What the command line says. ``None`` for joint, draws, wire, steps and rotate: as the form says.
 
     Attributes:
         form: None: it comes from the manifest.
@@ -57,6 +57,8 @@ class DecideOptions:
     joint: bool | None = None
     draws: Literal["auto"] | int | None = None
     wire: Literal["canvas", "native"] | None = None
+    steps: int | None = None
+    rotate: bool | None = None
     concurrency: int | None = None
     resume: str | None = None
     queue: bool = False
@@ -69,6 +71,8 @@ class DecideOptions:
             joint=base.joint if self.joint is None else self.joint,
             draws=base.draws if self.draws is None else self.draws,
             wire=base.wire if self.wire is None else self.wire,
+            steps=base.steps if self.steps is None else self.steps,
+            rotate=base.rotate if self.rotate is None else self.rotate,
         )
 
     @property

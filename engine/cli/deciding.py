@@ -172,7 +172,7 @@ def _check_same(options: DecideOptions, prepared: PreparedRun, view: RunView) ->
         raise InputError(
             "resume.method",
             "run {run} reads {method} with draws {draws}; a run keeps its method",
-            remedy="leave --joint, --draws and --wire out, or begin a new run without --resume",
+            remedy="leave --joint, --draws, --wire, --steps and --rotate out, or begin a new run without --resume",
             run=view.id,
             method=stored.name,
             draws=stored.draws,
