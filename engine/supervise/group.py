@@ -316,8 +316,8 @@ def _popen(
             stack.callback(os.close, told)
             log = stack.enter_context(log_path.open("ab"))
             process = subprocess.Popen(
-                processes.guardian_argv(argv, told, options),
-                stdin=subprocess.DEVNULL,
+                processes.guardian_argv(told, options),
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=env,
@@ -327,6 +327,9 @@ def _popen(
     except BaseException:
         os.close(report)
         raise
+    assert process.stdin is not None
+    with suppress(BrokenPipeError), process.stdin as stdin:  # one that died at once is noticed by its silence
+        stdin.write(b"".join(os.fsencode(part) + b"\0" for part in argv))
     return _Guardian(process, report)
 
 

@@ -1,8 +1,10 @@
 """The engine's parent: it outlives whoever dies, ends what is left, and goes.
 
-    python -I -S -c "..." ROOT PARENT REPORT SIGNAL GRACE_S LOG_LIMIT PID_DIR PROGRAM [ARGUMENT ...]
+    python -I -S -c "..." ROOT PARENT REPORT SIGNAL GRACE_S LOG_LIMIT PID_DIR
 
-(the ``-c`` of ``processes.guardian_argv``, which makes this module importable). It is a child subreaper (man 2
+(the ``-c`` of ``processes.guardian_argv``, which makes this module importable). The program and its arguments come on
+stdin, each ended by a zero byte: whoever kills by a name on the command line (``pkill -f vllm``) is not to meet the
+guardian too. It is a child subreaper (man 2
 PR_SET_CHILD_SUBREAPER): whatever the program starts and leaves without a parent becomes a child of the guardian,
 whatever session it made and however it calls itself. So the guardian knows the whole tree at any time, and
 
@@ -194,8 +196,13 @@ class Guardian:
 
 
 def main(argv: list[str]) -> int:
-    """Run from the arguments; see the module."""
-    parent, report, first, grace_s, log_limit, pid_dir, *command = argv
+    """Run from the arguments and stdin; see the module."""
+    parent, report, first, grace_s, log_limit, pid_dir = argv
+    with open(0, "rb") as stdin:
+        command = [os.fsdecode(part) for part in stdin.read().split(b"\0")[:-1]]
+    if not command:  # whoever started us died while it spoke
+        return NO_PARENT
+    os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it becomes stdin: the lowest number that is free
     return Guardian(int(parent), int(report), int(first), float(grace_s), int(log_limit), pid_dir).run(command)
 
 

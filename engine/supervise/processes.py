@@ -35,8 +35,8 @@ def launcher_argv(argv: Sequence[str], death_signal: signal.Signals) -> list[str
     return [sys.executable, "-I", "-S", str(script), str(os.getpid()), str(int(death_signal)), *argv]
 
 
-def guardian_argv(argv: Sequence[str], report: int, options: Sequence[object]) -> list[str]:
-    """``argv`` below a guardian that outlives this process; see :mod:`engine.supervise.guardian`.
+def guardian_argv(report: int, options: Sequence[object]) -> list[str]:
+    """A guardian that outlives this process; it gets its program on stdin. See :mod:`engine.supervise.guardian`.
 
     Args:
         report: descriptor of the pipe that it tells its news to.
@@ -44,7 +44,7 @@ def guardian_argv(argv: Sequence[str], report: int, options: Sequence[object]) -
     """
     root = str(Path(engine.__file__).parent.parent)
     fixed = [sys.executable, "-I", "-S", "-c", _GUARDIAN, root, str(os.getpid()), str(report)]
-    return [*fixed, *map(str, options), *argv]
+    return [*fixed, *map(str, options)]
 
 
 def child_environment(extra: Mapping[str, str]) -> dict[str, str]:

@@ -93,12 +93,29 @@ async def test_it_holds_no_file_that_was_meant_for_the_program(tmp_path: Path, p
 
 def test_without_its_parent_it_starts_nothing(tmp_path: Path) -> None:
     touched = tmp_path / "touched"
-    argv = processes.guardian_argv(["/bin/touch", str(touched)], 1, (int(signal.SIGKILL), 1.0, 1000, tmp_path))
-    position = argv.index(str(os.getpid()))
-    argv[position] = "1"  # alive, but not its parent
-    done = subprocess.run(argv, check=False, capture_output=True)
+    argv = processes.guardian_argv(1, (int(signal.SIGKILL), 1.0, 1000, tmp_path))
+    argv[argv.index(str(os.getpid()))] = "1"  # alive, but not its parent
+    done = subprocess.run(argv, input=f"/bin/touch\0{touched}\0".encode(), check=False, capture_output=True)
     assert done.returncode == guardian.NO_PARENT
     assert not touched.exists()
+
+
+@pytest.mark.parametrize("said", [b"", b"/bin/tou"])
+def test_half_a_command_is_none(tmp_path: Path, said: bytes) -> None:
+    """As when the window is killed while it says it."""
+    argv = processes.guardian_argv(1, (int(signal.SIGKILL), 1.0, 1000, tmp_path))
+    done = subprocess.run(argv, input=said, check=False, capture_output=True)
+    assert (done.returncode, done.stdout) == (guardian.NO_PARENT, b"")
+
+
+async def test_its_command_line_does_not_name_the_program(tmp_path: Path) -> None:
+    """So whoever kills all that is called so spares the one that cleans up; and any argument arrives as it is."""
+    arguments = ["vllm serve", "", "zwei\nZeilen", "ü", os.fsdecode(b"\xff"), "$HOME 'x' \"y\""]
+    group = launch(tmp_path, sys.executable, "-c", "import signal; signal.pause()", *arguments)
+    assert psutil.Process(group.pid).cmdline()[3:] == arguments
+    assert "vllm" not in " ".join(psutil.Process(group.guardian_pid).cmdline())
+    assert os.readlink(f"/proc/{group.pid}/fd/0") == "/dev/null"
+    await group.stop()
 
 
 def test_a_log_that_grows_too_long_keeps_its_beginning_and_its_end(
