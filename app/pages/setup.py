@@ -103,6 +103,8 @@ class SetupPage(QWidget):
         self.plan.wished.connect(lambda name, value: presenter.wish(**{name: value}))
         self.plan.reset.connect(presenter.forget_wishes)
         self.engine.install_wanted.connect(presenter.install)
+        self.engine.pause_wanted.connect(presenter.pause)
+        self.engine.resume_wanted.connect(presenter.resume)
         self.engine.cancel_wanted.connect(presenter.cancel)
         self.engine.wheels_given.connect(self._install_from)
         self.checkpoint.fetch_wanted.connect(presenter.fetch)

@@ -30,7 +30,7 @@ ENVIRONMENT_PHASES = {
 
 def install_argv(lock: Path | None, wheels: Path | None) -> list[str]:
     """The worker that makes the environment, or goes on with one that was begun."""
-    argv = [sys.executable, "-m", "engine.cli", "engine-env", "install", "--json"]
+    argv = [sys.executable, "-m", "engine.cli", "engine-env", "install", "--worker"]
     argv += [] if lock is None else ["--lock", str(lock)]
     return argv + ([] if wheels is None else ["--wheels", str(wheels)])
 

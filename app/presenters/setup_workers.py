@@ -57,12 +57,8 @@ class SetupWorkers(QObject):
             self._worker.send(command)
 
     def cancel(self) -> None:
-        """Let it stop in good order; what is on disk stays. The environment's worker hears Ctrl-C only."""
-        if self._worker is not None:
-            if self.step == "engine":
-                self._worker.interrupt()
-            else:
-                self._worker.send("cancel")
+        """Let it stop in good order; what is on disk stays."""
+        self.send("cancel")
 
     async def close_down(self) -> None:
         """Ends the worker; when this returns it is gone."""

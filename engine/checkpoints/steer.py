@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import Any, Protocol
 
-from engine.checkpoints.progress import Listener, Steering
+from engine.checkpoints.progress import Steering
 
 
 class Cancelled(Exception):
     """The user wants no more of it; what is on disk stays."""
 
 
-async def steered[T](work: Callable[[], Coroutine[Any, Any, T]], steering: Steering, listener: Listener) -> T:
+class Told(Protocol):
+    """Hears of pauses."""
+
+    def paused(self, reason: str) -> None: ...
+    def resumed(self) -> None: ...
+
+
+async def steered[T](work: Callable[[], Coroutine[Any, Any, T]], steering: Steering, listener: Told) -> T:
     """Runs work until it is done, through any number of pauses.
 
     Args:

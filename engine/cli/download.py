@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from pathlib import Path
 
 import click
@@ -16,9 +15,10 @@ from engine.checkpoints.hf_home import default_endpoint, hub_cache, token_for
 from engine.checkpoints.part import gigabytes
 from engine.checkpoints.steer import alone
 from engine.checkpoints.verify import GOOD, VerifyReport, distrust, verify
+from engine.cli.commands import obey
 from engine.cli.download_reporting import JsonReporter, Reporter, TerminalReporter
 from engine.cli.main import INTERRUPTED, OK
-from engine.cli.steering import LAST_WORD_S, commands, signals_cancel
+from engine.cli.steering import signals_cancel
 from engine.errors import UserError
 
 _PATH = click.Path(path_type=Path)
@@ -70,7 +70,7 @@ async def _download(chosen: CatalogueEntry, target: Path, source: Source, report
 
     async def steered() -> DownloadResult:
         async with asyncio.TaskGroup() as tasks:
-            steering = tasks.create_task(_obey_stdin(control, reporter)) if worker else None
+            steering = tasks.create_task(obey(control, reporter.note)) if worker else None
             try:
                 return await download(chosen, target, source, control, reporter)
             finally:
@@ -84,23 +84,6 @@ async def _download(chosen: CatalogueEntry, target: Path, source: Source, report
         return INTERRUPTED
     reporter.finished(result)
     return OK
-
-
-async def _obey_stdin(control: RunControl, reporter: Reporter) -> None:
-    """Commands of the worker protocol, until stdin ends: then nobody wants the download any more."""
-    async for command in commands():
-        match command:
-            case "pause":
-                control.pause()
-            case "resume":
-                control.resume()
-            case "cancel":
-                break
-            case None:
-                reporter.note("a command was not understood")
-    control.cancel()
-    # Should something hang from here on, the default action of SIGALRM ends the process.
-    signal.alarm(LAST_WORD_S)
 
 
 def _adopt(source: Path, chosen: CatalogueEntry, target: Path, reporter: Reporter) -> int:

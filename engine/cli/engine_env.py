@@ -10,8 +10,12 @@ from typing import Any
 
 import click
 
+from engine.batch.control import RunControl
+from engine.checkpoints.steer import Cancelled, alone, steered
+from engine.cli.commands import obey
 from engine.cli.engine_env_reporting import JsonReporter, Reporter, TerminalReporter, gigabytes
 from engine.cli.main import BAD_INPUT, INTERRUPTED, OK
+from engine.cli.steering import signals_cancel
 from engine.errors import UserError
 from engine.runtime.create import Order, create
 from engine.runtime.places import Environment, default_places
@@ -44,19 +48,42 @@ def command() -> None:
 @_wheels
 @_python
 @_json
-def install(lock: Path | None, index_url: str | None, wheels: Path | None, python: Path | None, as_json: bool) -> int:
+@click.option("--worker", is_flag=True, hidden=True, help="As --json, with commands on stdin; its end cancels.")
+def install(
+    lock: Path | None, index_url: str | None, wheels: Path | None, python: Path | None, as_json: bool, worker: bool
+) -> int:
     """Make it, or go on with one that was begun. Ctrl-C and even a kill keep what is there."""
     order = _order(lock, index_url, wheels, python)
-    reporter = _reporter(as_json)
+    reporter = _reporter(as_json or worker)
     try:
-        environment = asyncio.run(_make(order, reporter))
-    except KeyboardInterrupt:
+        environment = asyncio.run(_steered(order, reporter) if worker else _make(order, reporter))
+    except (KeyboardInterrupt, Cancelled):
         reporter.stopped()
         return INTERRUPTED
     finally:
         reporter.close()
     reporter.ready(environment)
     return OK
+
+
+async def _steered(order: Order, reporter: Reporter) -> Environment:
+    """As :func:`_make`; a pause ends uv and its downloads, and the resumption goes on from what is in its cache.
+
+    Raises:
+        Cancelled: told so, or nobody listens any more.
+    """
+    control = RunControl()
+
+    async def work() -> Environment:
+        async with asyncio.TaskGroup() as tasks:
+            obeying = tasks.create_task(obey(control, reporter.note))
+            try:
+                return await steered(lambda: _make(order, reporter), control, reporter)
+            finally:
+                obeying.cancel()
+
+    with signals_cancel(control):
+        return await alone(work)
 
 
 async def _make(order: Order, reporter: Reporter) -> Environment:

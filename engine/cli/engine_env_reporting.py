@@ -29,11 +29,16 @@ class Reporter(Listener, Protocol):
 
     def ready(self, environment: Environment) -> None: ...
     def stopped(self) -> None: ...
+    def paused(self, reason: str) -> None: ...
+    def resumed(self) -> None: ...
     def close(self) -> None: ...
 
 
 class JsonReporter:
-    """One JSON object a line: ``environment_progress``, ``note``, ``environment_ready``, ``environment_cancelled``."""
+    """One JSON object a line.
+
+    ``environment_progress``, ``note``, ``paused``, ``resumed``, ``environment_ready``, ``environment_cancelled``.
+    """
 
     def progress(self, progress: EnvironmentProgress) -> None:
         self._say("environment_progress", **asdict(progress))
@@ -51,6 +56,12 @@ class JsonReporter:
 
     def stopped(self) -> None:
         self._say("environment_cancelled")
+
+    def paused(self, reason: str) -> None:
+        self._say("paused", reason=reason)
+
+    def resumed(self) -> None:
+        self._say("resumed")
 
     def close(self) -> None:
         pass
@@ -95,6 +106,13 @@ class TerminalReporter:
 
     def stopped(self) -> None:
         self.note("stopped; the same command goes on")
+
+    def paused(self, reason: str) -> None:
+        self.close()
+        self.note(f"paused: {reason}")
+
+    def resumed(self) -> None:
+        self.note("going on")
 
     def close(self) -> None:
         if self._bar is not None:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import stat
-import sys
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from engine.batch.control import RunControl
+from engine.cli.commands import check_stdin as check_stdin
+from engine.cli.commands import obey
 from engine.cli.engines import OpenEngine
 from engine.cli.reporting import Reporter
-from engine.errors import InputError, UserError
-from engine.supervise.protocol import Command, parse_command
+from engine.errors import UserError
 
-LAST_WORD_S = 15  # a cancelled worker has this long to end by itself
 REVIVALS = 3
 STABLE_S = 60.0  # an engine that lasted this long may be revived as often again
 DELAYS_S = (0.0, 1.0, 2.0, 4.0, 8.0)  # between the attempts of one revival
@@ -43,58 +40,8 @@ def signals_cancel(control: RunControl) -> Iterator[None]:
 
 
 async def obey_stdin(control: RunControl, engine: OpenEngine, reporter: Reporter) -> None:
-    """Commands of the worker protocol, until stdin ends: then nobody wants the run any more, and it is cancelled."""
-    async for command in commands():
-        match command:
-            case "pause":
-                control.pause()
-            case "resume":
-                await _resume(control, engine, reporter)
-            case "cancel":
-                break
-            case None:
-                reporter.note("a command was not understood")
-    control.cancel()
-    # Should something hang from here on, the default action of SIGALRM ends the process, and its engine with it.
-    signal.alarm(LAST_WORD_S)
-
-
-def check_stdin() -> None:
-    """Refuse a stdin that can bring no commands: asked before anything is begun.
-
-    Raises:
-        InputError: it is closed, a file or a device such as /dev/null, which no event loop can wait for.
-    """
-    mode = 0
-    with suppress(AttributeError, ValueError, OSError):  # None or closed
-        mode = os.fstat(sys.stdin.fileno()).st_mode
-    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (mode and sys.stdin.isatty())):
-        raise InputError(
-            "worker.stdin",
-            "stdin brings no commands: it is no pipe",
-            remedy="give a pipe that stays open, or take --json instead of --worker",
-        )
-
-
-async def commands() -> AsyncIterator[Command | None]:
-    """The lines of stdin as commands, None for what is none, until it ends.
-
-    Raises:
-        InputError: as ``check_stdin``.
-    """
-    check_stdin()
-    reader = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    while True:
-        try:
-            line = await reader.readline()
-        except ValueError:  # longer than any command
-            yield None
-            continue
-        if not line:
-            return
-        yield parse_command(line)
+    """As :func:`engine.cli.commands.obey`; a run is resumed once its engine is back."""
+    await obey(control, reporter.note, lambda: _resume(control, engine, reporter))
 
 
 async def _resume(control: RunControl, engine: OpenEngine, reporter: Reporter) -> None:

@@ -105,11 +105,6 @@ class Worker:
             with suppress(BrokenPipeError):
                 os.write(self._process.stdin.fileno(), command_line(command).encode() + b"\n")
 
-    def interrupt(self) -> None:
-        """As Ctrl-C would: for a program that hears no commands. To one that is gone this does nothing."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGINT)
-
     async def wait(self) -> int:
         """Wait until it ends; its return code as ``subprocess`` gives it."""
         await processes.wait_gone([self.pid], None)

@@ -17,9 +17,14 @@ FIX_SIGNS = {"proven": ("✓", "success"), "missing": ("✕", "danger"), "not ne
 
 
 class EngineView(QWidget):
-    """Signals: install_wanted(), cancel_wanted(), wheels_given(str): install from this folder."""
+    """Signals:
+    install_wanted(), pause_wanted(), resume_wanted(), cancel_wanted().
+    wheels_given(str): install from this folder.
+    """
 
     install_wanted = Signal()
+    pause_wanted = Signal()
+    resume_wanted = Signal()
     cancel_wanted = Signal()
     wheels_given = Signal(str)
 
@@ -28,8 +33,12 @@ class EngineView(QWidget):
         self.head = StepHead("setup.engine")
         self.work = WorkPanel("setup.engine.work")
         self.install = ThemedButton(self.tr("Install"), "setup.engine.install", icon_name="down", role="primary")
+        self.pause = ThemedButton(self.tr("Pause"), "setup.engine.pause", icon_name="pause")
+        self.resume = ThemedButton(self.tr("Go on"), "setup.engine.resume", icon_name="play", role="primary")
         self.cancel = ThemedButton(self.tr("Stop"), "setup.engine.cancel", icon_name="stop")
         self.install.clicked.connect(lambda: self.install_wanted.emit())
+        self.pause.clicked.connect(lambda: self.pause_wanted.emit())
+        self.resume.clicked.connect(lambda: self.resume_wanted.emit())
         self.cancel.clicked.connect(lambda: self.cancel_wanted.emit())
         self.wheels = FolderField(
             "setup.engine.wheels",
@@ -46,7 +55,7 @@ class EngineView(QWidget):
             "muted",
             wrap=True,
         )
-        self._doing = card(vbox(words, self.work, hbox(self.install, self.cancel, 1), spacing=12))
+        self._doing = card(vbox(words, self.work, hbox(self.install, self.resume, self.pause, self.cancel, 1), spacing=12))
         offline = label(self.tr("Without a network"), "strong")
         self._offline = card(vbox(offline, self.wheels, spacing=8))
         self.fixes = Sentences("setup.engine.fixes")
@@ -59,6 +68,8 @@ class EngineView(QWidget):
         self.work.show_step(step)
         self.install.setVisible(needed and not step.busy)
         self.install.setText(self.tr("Install again") if step.done else self.tr("Install"))
+        self.pause.setVisible(step.phase == "running")
+        self.resume.setVisible(step.phase == "paused")
         self.cancel.setVisible(step.busy)
         self._doing.setVisible(needed)
         self._offline.setVisible(needed and not step.busy and not step.done)

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import psutil
+import pytest
+from index_helpers import served
 from runtime_helpers import StandIn
 
 from engine.runtime.places import read_mark, set_state
 from engine.runtime.status import find_environment
+from engine.supervise.protocol import (
+    EnvironmentCancelled,
+    EnvironmentProgress,
+    EnvironmentReady,
+    RunFailed,
+    RunPaused,
+    RunResumed,
+    WorkerEvent,
+)
+from engine.supervise.worker import Worker
 
 
 def engine_env(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -83,3 +98,64 @@ def test_an_error_is_an_event_too(stand_in: StandIn) -> None:
     failed = engine_env("install", "--lock", stand_in.lock, "--wheels", stand_in.wheels, "--json")
     assert failed.returncode == 2
     assert events(failed)[-1]["code"] == "env.package_missing"
+
+
+async def test_a_worker_pauses_goes_on_and_fetches_nothing_twice(stand_in: StandIn, tmp_path: Path) -> None:
+    async with served(stand_in.wheels) as index:
+        held = "torch-2.14.0-py3-none-any.whl"
+        index.held.add(held)
+        worker = await installing(stand_in, index.url, tmp_path)
+        events = worker.events()
+        await asyncio.wait_for(index.reached.wait(), 60)
+        while (await until(events, EnvironmentProgress)).packages_done < 3:  # all others are unpacked
+            pass
+        worker.send("pause")
+        await until(events, RunPaused)
+        uvs = [child for child in psutil.Process(worker.pid).children(recursive=True) if child.name() == "uv"]
+        assert not uvs, "a pause leaves no download"
+        fetched = index.fetched.copy()
+        assert not fetched[held]
+        index.let_go()
+        worker.send("resume")
+        await until(events, RunResumed)
+        await until(events, EnvironmentReady)
+        assert await worker.wait() == 0
+        assert index.fetched[held] == 1
+        assert all(index.fetched[name] == count for name, count in fetched.items()), "what was there stays"
+    assert find_environment(stand_in.spec, stand_in.places) is not None
+
+
+@pytest.mark.parametrize("how", ["command", "end of stdin", "while paused"])
+async def test_a_worker_is_cancelled_and_leaves_what_is_there(stand_in: StandIn, tmp_path: Path, how: str) -> None:
+    async with served(stand_in.wheels) as index:
+        index.held.add("torch-2.14.0-py3-none-any.whl")
+        worker = await installing(stand_in, index.url, tmp_path)
+        events = worker.events()
+        await asyncio.wait_for(index.reached.wait(), 60)
+        if how == "while paused":
+            worker.send("pause")
+            await until(events, RunPaused)
+        if how == "end of stdin":
+            await worker.stop(grace_s=60.0)
+        else:
+            worker.send("cancel")
+        await until(events, EnvironmentCancelled)
+        assert await worker.wait() == 130
+    assert read_mark(stand_in.places.partial(stand_in.spec.id)) is not None
+
+
+async def installing(stand_in: StandIn, index: str, folder: Path) -> Worker:
+    argv = [sys.executable, "-m", "engine.cli", "engine-env", "install", "--worker"]
+    return await Worker.spawn_program(
+        [*argv, "--lock", str(stand_in.lock), "--index", index], log_path=folder / "worker.log"
+    )
+
+
+async def until[T](events: AsyncIterator[WorkerEvent], kind: type[T]) -> T:
+    """The next event of a kind; an error before it is no such event."""
+    async with asyncio.timeout(60):
+        async for event in events:
+            if isinstance(event, kind):
+                return event
+            assert not isinstance(event, RunFailed), event
+    raise AssertionError(f"no {kind.__name__} came")
