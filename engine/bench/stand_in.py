@@ -1,6 +1,6 @@
-"""A stand-in engine that answers at once: what remains of a run's time is ours.
+"""A stand-in engine that answers at once, or after a fixed time: what remains of a run's time is ours.
 
-    python -m engine.bench.stand_in FD
+    python -m engine.bench.stand_in FD [DELAY_S]
 
 It speaks just enough HTTP/1.1 (keep-alive, Content-Length) on an inherited listening socket, as an asyncio protocol:
 a web framework would be slower than what it is to measure.
@@ -14,6 +14,7 @@ import re
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +22,7 @@ VOCABULARY = 262_144  # the released checkpoint's, which a reader guesses first
 CANVAS = 256
 _LENGTH = re.compile(rb"content-length:\s*(\d+)", re.IGNORECASE)
 _PIECES = re.compile(r"<[^<>\s]*>|\w+|\s|.")
+_READS = (b"/v1/chat/completions/render", b"/inference/v1/generate")
 _HEAD_END = b"\r\n\r\n"
 _PROMPT = list(range(1000, 1060))  # every prompt is 60 tokens long
 
@@ -66,10 +68,19 @@ def _generate(request: dict[str, Any]) -> tuple[int, bytes]:
     return 200, generated(tuple(sampling["logprob_token_ids"]), sampling["max_tokens"])
 
 
-class _Connection(asyncio.Protocol):
-    """One client: requests in, answers out, in order."""
+Answer = Callable[[bytes, bytes], tuple[int, bytes]]
 
-    def __init__(self) -> None:
+
+class Connection(asyncio.Protocol):
+    """One client: requests in, answers out, in order.
+
+    Args:
+        answer: status and body by path and body.
+        delay_s: how long a read takes.
+    """
+
+    def __init__(self, answer: Answer = answer, delay_s: float = 0.0) -> None:
+        self._asked, self._delay_s = answer, delay_s
         self._buffer = bytearray()
         self._transport: asyncio.Transport | None = None
 
@@ -87,7 +98,12 @@ class _Connection(asyncio.Protocol):
                 return
             body = bytes(self._buffer[end + len(_HEAD_END) : size])
             del self._buffer[:size]
-            self._answer(*answer(head.split(b" ", 2)[1], body))
+            path = head.split(b" ", 2)[1]
+            status, found_body = self._asked(path, body)
+            if self._delay_s and path in _READS:
+                asyncio.get_running_loop().call_later(self._delay_s, self._answer, status, found_body)
+            else:
+                self._answer(status, found_body)
 
     def _answer(self, status: int, body: bytes) -> None:
         assert self._transport is not None
@@ -95,13 +111,15 @@ class _Connection(asyncio.Protocol):
         self._transport.write(head.encode() + body)
 
 
-async def _serve(listener: socket.socket) -> None:
+async def serve(listener: socket.socket, answer: Answer = answer, delay_s: float = 0.0) -> None:
+    """Serve until SIGTERM."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
-    async with await loop.create_server(_Connection, sock=listener):
+    async with await loop.create_server(lambda: Connection(answer, delay_s), sock=listener):
         await stop.wait()
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(socket.socket(fileno=int(sys.argv[1]))))
+    delay = float(sys.argv[2]) if len(sys.argv) > 2 else 0.0
+    asyncio.run(serve(socket.socket(fileno=int(sys.argv[1])), delay_s=delay))
