@@ -55,7 +55,8 @@ class EngineView(QWidget):
             "muted",
             wrap=True,
         )
-        self._doing = card(vbox(words, self.work, hbox(self.install, self.resume, self.pause, self.cancel, 1), spacing=12))
+        buttons = hbox(self.install, self.resume, self.pause, self.cancel, 1)
+        self._doing = card(vbox(words, self.work, buttons, spacing=12))
         offline = label(self.tr("Without a network"), "strong")
         self._offline = card(vbox(offline, self.wheels, spacing=8))
         self.fixes = Sentences("setup.engine.fixes")
