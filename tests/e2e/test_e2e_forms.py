@@ -92,3 +92,18 @@ def test_check_and_schema(desk: Callable[..., Any], small: tuple[Path, Path]) ->
     checked = json.loads(desk("form", "check", *small, "--json").out)
     assert [advice["code"] for advice in checked["advice"]] == ["criteria"]
     assert desk("form", "check", small[1]).code == 2
+
+
+def test_the_method_of_the_command_line_is_in_every_answer(
+    desk: Callable[..., Any], root: Path, tmp_path: Path
+) -> None:
+    """Five options, so five reads; each with two steps, which the rotations of the form's own method keep."""
+    folder, out = root / "resources" / "forms" / "routing", tmp_path / "out.csv"
+    ended = desk(
+        "decide", folder / "form.json", folder / "table.csv", "--out", out, "--steps", 2, "--first", 2, "--json"
+    )
+    assert ended.code == 0, ended.out
+    assert any("5 reads instead of 1" in event.get("text", "") for event in ended.events)
+    with out.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))[:2]
+    assert {(row["desk.method"], row["desk.draws"]) for row in rows} == {("alone/canvas+2 steps+rotate", "5")}
