@@ -23,6 +23,15 @@ def collected_on_this_thread() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_events_outside_the_loop() -> Iterator[None]:
+    """pytest-qt turns Qt's events over between a test and its teardown. No asyncio loop runs there: a task of the
+    window that is due then would be stepped without one, and fail the test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pytestqt.plugin._process_events", lambda: None)
+        yield
+
+
 @pytest.fixture
 async def desk(qapp: QApplication, qtbot: QtBot, desk_home: Path) -> AsyncIterator[Desk]:
     """A loaded window with an engine that answers; closed at the end, whatever the test did."""
