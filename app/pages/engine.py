@@ -1,55 +1,75 @@
-"""The engine page: what runs, where, since when, how much memory it holds, its log; start, stop, restart, connect."""
+"""The engine page: what runs, by which plan, in which memory, what its log says; start, stop, restart, connect."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 
-from PySide6.QtCore import QLocale, Qt, QTimer, Signal
+from PySide6.QtCore import QLocale, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QTabWidget, QWidget
 
+from app.models.engine_retry import Proposal
 from app.models.engine_state import EngineState
-from app.models.notice import as_sentence
+from app.pages import engine_words as words
+from app.pages.engine_diagnosis import connect_diagnosis
 from app.presenters.engine import EngineChoice, EnginePresenter
+from app.presenters.engine_log import LogFeed
+from app.presenters.engine_memory import look_at_memory
+from app.presenters.engine_remedies import EngineRemedies
+from app.presenters.setup_elsewhere import Elsewhere
 from app.tasks import spawn_late
 from app.theme import set_role
+from app.widgets.decisions.parts import card, label, named, vbox
+from app.widgets.engine.diagnosis_card import DiagnosisCard
+from app.widgets.engine.live_cards import LiveCards
+from app.widgets.engine.log_panel import LogPanel
+from app.widgets.engine.phases import PhasesCard
+from app.widgets.engine.plan_card import PlanCard
+from app.widgets.engine.server_card import ServerCard
 from app.widgets.facts import Facts
 from app.widgets.icons import ThemedButton
-from app.widgets.log_view import LogView
+from app.widgets.page_frame import frame_page
 from app.widgets.page_header import PageHeader
+from app.widgets.setup.elsewhere import ElsewhereCard
 
 REFRESH_MS = 1000
-LOG_HEIGHT = 160  # pixels, at least
 
 
 class EnginePage(QWidget):
-    """Signals: choice_made(EngineChoice): the user wants this engine from now on."""
+    """Signals: choice_made(EngineChoice): the user wants this engine from now on; page_wanted(str, str): page, step."""
 
     choice_made = Signal(object)
+    page_wanted = Signal(str, str)
 
-    def __init__(self, presenter: EnginePresenter, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        presenter: EnginePresenter,
+        remedies: EngineRemedies,
+        elsewhere: Elsewhere,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("page.engine")
-        self._presenter = presenter
+        self._presenter, self._remedies, self._elsewhere = presenter, remedies, elsewhere
+        self._feed = LogFeed()
         self._refreshing = False
         self._build()
+        self._connect()
         self._timer = QTimer(self)
         self._timer.setInterval(REFRESH_MS)
         self._timer.timeout.connect(self._refresh)
-        presenter.state_changed.connect(self.set_state)
         self.set_state(presenter.state)
 
     def set_state(self, state: EngineState) -> None:
-        self._title.setText(self._headline(state))
-        self._words.setText(self._explanation(state))
-        set_role(self._words, "danger" if state.phase in ("failed", "lost") else "muted")
+        ours = state.kind != "url"
+        self._title.setText(words.headline(state))
+        self._explain()
         facts = {
             "model": state.model,
             "url": state.url,
             "pid": str(state.pid) if state.pid else "",
-            "since": _clock(state.since),
-            "context": self.tr("{n} tokens").format(n=state.context) if state.context else "",
+            "since": words.clock(state.since),
+            "context": self.tr("{n} tokens").format(n=f"{state.context:,}") if state.context else "",
             "log": str(state.log) if state.log else "",
         }
         for key, text in facts.items():
@@ -60,8 +80,11 @@ class EnginePage(QWidget):
         self.start.setEnabled(not state.ready and not state.busy)
         self.stop.setEnabled(state.phase in ("ready", "starting"))
         self.restart.setEnabled(state.phase in ("ready", "failed", "lost"))
-        self._log_box.setVisible(state.kind != "url")
-        self._spare.setVisible(state.kind == "url")
+        self.plan.show_plan(state.plan)
+        self.server.show_server(state.url if state.ready else "", self._presenter.api_key or "", state.model)
+        self._no_server.setVisible(not state.ready)
+        self.tabs.setTabVisible(self.tabs.indexOf(self.log), ours)
+        self._show_start()
         self._refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -74,125 +97,100 @@ class EnginePage(QWidget):
         self._timer.stop()
 
     def _build(self) -> None:
-        self.start = self._button(self.tr("Start"), "engine.start", "play", self._presenter.start)
-        self.restart = self._button(self.tr("Restart"), "engine.restart", "refresh", self._presenter.restart)
-        self.stop = self._button(self.tr("Stop"), "engine.stop", "stop", self._presenter.stop)
-        header = PageHeader(
-            self.tr("Engine"), self.tr("What answers chats and decisions."), self.start, self.restart, self.stop
-        )
-        body = QVBoxLayout()
+        self.start = self._button(self.tr("Start"), "engine.start", "play")
+        self.restart = self._button(self.tr("Restart"), "engine.restart", "refresh")
+        self.stop = self._button(self.tr("Stop"), "engine.stop", "stop")
+        subtitle = self.tr("What answers chats and decisions.")
+        header = PageHeader(self.tr("Engine"), subtitle, self.start, self.restart, self.stop)
+        self.diagnosis = DiagnosisCard("engine.diagnosis")
+        self.phases = PhasesCard("engine.phases")
+        self.tabs = named(QTabWidget(), "engine.tabs", self.tr("Parts of the page"))
+        self.tabs.addTab(self._overview(), self.tr("Overview"))
+        self.log = LogPanel("engine.log", self._remedies.redactor)
+        self.log.setContentsMargins(0, 12, 0, 0)
+        self.tabs.addTab(self.log, self.tr("Log"))
+        self.tabs.addTab(self._programs(), self.tr("For other programs"))
+        self.elsewhere = ElsewhereCard("engine.elsewhere")
+        self.tabs.addTab(_tab(self.elsewhere), self.tr("Another engine"))
+        body = vbox(self._state_card(), self.diagnosis, self.phases, self.tabs, spacing=14)
+        body.setStretchFactor(self.tabs, 1)
         body.setContentsMargins(24, 4, 24, 16)
-        body.setSpacing(14)
-        body.addWidget(self._state_card())
-        self.facts = Facts(self._rows())
-        body.addWidget(self.facts)
-        body.addWidget(self._connect_card())
-        self._log_box = self._log()
-        body.addWidget(self._log_box, 1)
-        self._spare = QWidget()
-        body.addWidget(self._spare, 1)
-        page = QWidget()
-        set_role(page, "page")
-        page.setLayout(body)
-        scroll = QScrollArea()
-        scroll.setObjectName("engine.scroll")
-        scroll.setAccessibleName(self.tr("Engine"))
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(header)
-        layout.addWidget(scroll, 1)
+        frame_page(self, header, body, "engine")
 
-    def _button(self, text: str, name: str, icon_name: str, slot: Callable[[], None]) -> ThemedButton:
-        button = ThemedButton(text, name, icon_name=icon_name)
-        button.clicked.connect(lambda: slot())
-        return button
-
-    def _rows(self) -> tuple[tuple[str, str], ...]:
-        return (
-            ("model", self.tr("Model")),
-            ("url", self.tr("Address")),
-            ("pid", self.tr("Process")),
-            ("since", self.tr("Ready since")),
-            ("memory", self.tr("Memory")),
-            ("context", self.tr("Context")),
-            ("log", self.tr("Log file")),
-        )
+    def _button(self, text: str, name: str, icon_name: str) -> ThemedButton:
+        return ThemedButton(text, name, icon_name=icon_name)
 
     def _state_card(self) -> QFrame:
-        card = QFrame()
-        set_role(card, "card")
-        self._title = QLabel()
-        self._title.setObjectName("engine.state")
-        set_role(self._title, "heading")
-        self._words = QLabel()
-        self._words.setObjectName("engine.why")
-        self._words.setWordWrap(True)
-        column = QVBoxLayout(card)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(4)
-        column.addWidget(self._title)
-        column.addWidget(self._words)
-        return card
+        self._title = named(label("", "heading"), "engine.state")
+        self._words = named(label("", "muted", wrap=True), "engine.why")
+        return card(vbox(self._title, self._words, spacing=4))
 
-    def _connect_card(self) -> QFrame:
-        card = QFrame()
-        set_role(card, "card")
-        head = QLabel(self.tr("Use another engine"))
-        set_role(head, "strong")
-        words = QLabel(self.tr("A vLLM server on this or another machine, or the embedded toy on this computer's CPU."))
-        words.setWordWrap(True)
-        set_role(words, "muted")
-        self.address = QLineEdit()
-        self.address.setObjectName("engine.address")
-        self.address.setAccessibleName(self.tr("Address of a server"))
-        self.address.setPlaceholderText("http://127.0.0.1:8000")
-        self.address.returnPressed.connect(self._connect)
-        self.key = QLineEdit()
-        self.key.setObjectName("engine.key")
-        self.key.setAccessibleName(self.tr("API key, if the server wants one"))
-        self.key.setPlaceholderText(self.tr("API key (optional)"))
-        self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setMaximumWidth(200)
-        self.connect_button = ThemedButton(self.tr("Connect"), "engine.connect", icon_name="link")
-        self.connect_button.setEnabled(False)
-        self.connect_button.clicked.connect(self._connect)
-        self.address.textChanged.connect(lambda text: self.connect_button.setEnabled(bool(text.strip())))
-        embedded = ThemedButton(self.tr("Use the embedded toy"), "engine.embedded")
-        embedded.clicked.connect(lambda: self.choice_made.emit(EngineChoice()))
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        for widget, stretch in ((self.address, 1), (self.key, 0), (self.connect_button, 0), (embedded, 0)):
-            row.addWidget(widget, stretch)
-        column = QVBoxLayout(card)
-        column.setContentsMargins(16, 12, 16, 14)
-        column.setSpacing(6)
-        column.addWidget(head)
-        column.addWidget(words)
-        column.addLayout(row)
-        return card
+    def _overview(self) -> QWidget:
+        self.facts = Facts(
+            (
+                ("model", self.tr("Model")),
+                ("url", self.tr("Address")),
+                ("pid", self.tr("Process")),
+                ("since", self.tr("Ready since")),
+                ("memory", self.tr("Memory")),
+                ("context", self.tr("Context")),
+                ("log", self.tr("Log file")),
+            )
+        )
+        self.memory = LiveCards("engine.memory")
+        self.plan = PlanCard("engine.plan")
+        return _tab(self.memory, self.plan, self.facts)
 
-    def _log(self) -> QWidget:
-        box = QWidget()
-        head = QLabel(self.tr("Log"))
-        set_role(head, "strong")
-        self.log = LogView("engine.log")
-        self.log.setMinimumHeight(LOG_HEIGHT)
-        column = QVBoxLayout(box)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addWidget(head)
-        column.addWidget(self.log, 1)
-        return box
+    def _programs(self) -> QWidget:
+        self.server = ServerCard("engine.server")
+        self._no_server = label(self.tr("Once the engine is ready its address and key are here."), "muted", wrap=True)
+        return _tab(self.server, self._no_server)
 
     def _connect(self) -> None:
-        url = self.address.text().strip()
-        if url:
-            self.choice_made.emit(EngineChoice("url", url, self.key.text().strip() or None))
+        presenter, remedies = self._presenter, self._remedies
+        pairs: tuple[tuple[ThemedButton, Callable[[], None]], ...] = (
+            (self.start, presenter.start),
+            (self.stop, presenter.stop),
+            (self.restart, remedies.restart),
+        )
+        for made, slot in pairs:
+            made.clicked.connect(lambda _checked=False, call=slot: call())
+        presenter.state_changed.connect(self.set_state)
+        presenter.vllm.progressed.connect(lambda _view: self._show_start())
+        connect_diagnosis(self.diagnosis, presenter, remedies)
+        remedies.page_wanted.connect(self.page_wanted)
+        remedies.proposed.connect(self._on_proposed)
+        remedies.refused.connect(self._on_refused)
+        self.plan.profile_wanted.connect(remedies.propose_profile)
+        self.plan.accepted.connect(remedies.accept)
+        self.plan.dismissed.connect(remedies.dismiss)
+        self.plan.setup_wanted.connect(lambda: self.page_wanted.emit("setup", "plan"))
+        self.elsewhere.test_wanted.connect(self._elsewhere.test)
+        self._elsewhere.tested.connect(lambda text, good: self.elsewhere.show_test(text, good=good))
+        self.elsewhere.use_wanted.connect(lambda url, key: self.choice_made.emit(EngineChoice("url", url, key or None)))
+        self.elsewhere.embedded_wanted.connect(lambda: self.choice_made.emit(EngineChoice()))
+
+    def _on_proposed(self, proposal: Proposal | None) -> None:
+        self.plan.show_proposal(proposal if proposal is not None and proposal.remedy is None else None)
+
+    def _on_refused(self, why: str) -> None:
+        if self._presenter.state.diagnosis is None:  # else its card says so
+            self.plan.refuse(why)
+
+    def _explain(self) -> None:
+        state = self._presenter.state
+        text = words.explanation(state, self._presenter.vllm.view())
+        self._words.setText(text)
+        self._words.setVisible(bool(text))
+        set_role(self._words, "danger" if state.phase in ("failed", "lost") else "muted")
+
+    def _show_start(self) -> None:
+        state = self._presenter.state
+        shown = state.kind == "vllm" and state.phase != "stopped"
+        view = self._presenter.vllm.view()
+        self.phases.show_start(view, running=state.phase == "starting")
+        self.phases.setVisible(shown and bool(view.phases) and not state.ready)
+        self._explain()
 
     def _refresh(self) -> None:
         """Memory and log, off the GUI's thread; at most one look at a time."""
@@ -201,43 +199,22 @@ class EnginePage(QWidget):
 
     async def _look(self) -> None:
         self._refreshing = True
+        presenter = self._presenter
         try:
-            used = await self._presenter.memory()
+            if presenter.state.phase == "starting":
+                self._show_start()
+            used = await presenter.memory()
             self.facts.set_value("memory", QLocale().formattedDataSize(used) if used else "")
-            self.log.show_text(await self._presenter.log_tail())
+            self.log.take(await self._feed.look(presenter.state.log))
+            if self.memory.isVisible():
+                self.memory.show_memory(await look_at_memory(presenter.vllm.ours(await presenter.pids())))
         finally:
             self._refreshing = False
 
-    def _headline(self, state: EngineState) -> str:
-        names = {"embedded": self.tr("The embedded toy"), "vllm": "vLLM", "url": self.tr("The server")}
-        name = names[state.kind]
-        words = {
-            "stopped": self.tr("{name} is stopped"),
-            "starting": self.tr("{name} is starting …"),
-            "ready": self.tr("{name} is ready"),
-            "stopping": self.tr("{name} is stopping …"),
-            "failed": self.tr("{name} did not start"),
-            "lost": self.tr("{name} was lost"),
-        }
-        return words[state.phase].format(name=name)
 
-    def _explanation(self, state: EngineState) -> str:
-        if state.phase in ("failed", "lost"):
-            return "\n".join(as_sentence(part) for part in (state.message, state.remedy) if part)
-        if state.kind == "embedded":
-            return self.tr(
-                "A DiffusionGemma of a few million parameters that ships with the program and runs on the CPU. "
-                "It shows chat and decisions at work; its answers are a toy's."
-            )
-        if state.kind == "vllm":
-            return self.tr("DiffusionGemma on this computer's cards, started by the plan of the Setup page.")
-        return self.tr("A server at an address that you gave. The program talks to it and never starts or stops it.")
-
-
-def _clock(since: float | None) -> str:
-    """A time of day; with the date when it was not today."""
-    if since is None:
-        return ""
-    moment = datetime.fromtimestamp(since).astimezone()
-    pattern = "%H:%M:%S" if moment.date() == datetime.now().astimezone().date() else "%Y-%m-%d %H:%M"
-    return moment.strftime(pattern)
+def _tab(*cards: QWidget) -> QWidget:
+    made = QWidget()
+    column = vbox(*cards, 1, spacing=14)
+    column.setContentsMargins(0, 12, 0, 0)
+    made.setLayout(column)
+    return made

@@ -21,14 +21,17 @@ from app.tasks import spawn
 from app.theme import apply_theme
 from app.windows.main_window import MainWindow
 from app.windows.ui_state import UiState
+from engine.domain.setup import SETUP_STEPS
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from app.presenters.chat import ChatPresenter
     from app.presenters.engine import EngineChoice, EnginePresenter
+    from app.presenters.engine_remedies import EngineRemedies
     from app.presenters.settings import SettingsPresenter
     from app.presenters.setup import SetupPresenter
     from app.windows.chat_room import ChatRoom
+    from engine.domain.diagnosis import Retry
 
 _LATER = (
     "app.pages.engine",
@@ -61,6 +64,7 @@ class Desk(QObject):
         self.chat_room: ChatRoom | None = None
         self.settings: SettingsPresenter | None = None
         self.setup: SetupPresenter | None = None
+        self.remedies: EngineRemedies | None = None
         self._ui_state = ui_state
         self._done = asyncio.Event()
         self._closing = False
@@ -122,6 +126,7 @@ class Desk(QObject):
         self.engine = EnginePresenter(self.settings.engine_choice(), self)
         self.engine.state_changed.connect(self._on_engine_state)
         self._build_setup(self.engine, self.settings)
+        self._build_remedies(self.engine)
         self.chat_room = ChatRoom(self.chat_page, self.engine, self.settings, self.notifier, self)
         self.chat = self.chat_room.chat
 
@@ -135,6 +140,12 @@ class Desk(QObject):
         settings.vllm = self.setup.choice
         engine.configure(settings.engine_choice())
 
+    def _build_remedies(self, engine: EnginePresenter) -> None:
+        from app.presenters.engine_remedies import EngineRemedies
+
+        self.remedies = EngineRemedies(engine, self)
+        self.remedies.retry_wanted.connect(lambda retry: spawn(self, self._retry(retry), "next start"))
+
     def _build_pages(self) -> None:
         from app.pages.decisions import DecisionsPage
         from app.pages.engine import EnginePage
@@ -144,8 +155,10 @@ class Desk(QObject):
         assert self.engine is not None
         assert self.setup is not None
         assert self.settings is not None
-        engine_page = EnginePage(self.engine)
+        assert self.remedies is not None
+        engine_page = EnginePage(self.engine, self.remedies, self.setup.elsewhere)
         engine_page.choice_made.connect(self._use_engine)
+        engine_page.page_wanted.connect(self._show_step)
         setup_page = SetupPage(self.setup)
         setup_page.page_wanted.connect(self.window.show_page)
         pages: dict[str, QWidget] = {
@@ -192,6 +205,24 @@ class Desk(QObject):
         self.settings.set_engine_choice(choice)
         self.engine.configure(choice)
         self.engine.restart()
+
+    async def _retry(self, retry: Retry) -> None:
+        """Starts by what a remedy or another profile has made of the plan, and remembers it."""
+        setup, engine, settings = self.setup, self.engine, self.settings
+        assert setup is not None
+        assert engine is not None
+        assert settings is not None
+        setup.take(retry)
+        await setup.look_at_disk()  # it may be another checkpoint
+        settings.update(engine="vllm")
+        spawn(engine, engine.replace_now(setup.choice), "next start of vLLM")
+
+    def _show_step(self, page: str, step: str) -> None:
+        """Another page, and the step of the setup that does what is wanted."""
+        known = next((name for name in SETUP_STEPS if name == step), None)
+        if page == "setup" and self.setup is not None and known is not None:
+            self.setup.show_step(known)
+        self.window.show_page(page)
 
     def _on_settings(self) -> None:
         self._apply_look()

@@ -1,0 +1,55 @@
+"""How the engine stands, in words."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from PySide6.QtCore import QCoreApplication
+
+from app.models.engine_start import StartView
+from app.models.engine_state import EngineState
+from app.models.notice import as_sentence
+
+
+def tr(text: str) -> str:
+    return QCoreApplication.translate("engine", text)
+
+
+def headline(state: EngineState) -> str:
+    names = {"embedded": tr("The embedded toy"), "vllm": "vLLM", "url": tr("The server")}
+    words = {
+        "stopped": tr("{name} is stopped"),
+        "starting": tr("{name} is starting …"),
+        "ready": tr("{name} is ready"),
+        "stopping": tr("{name} is stopping …"),
+        "failed": tr("{name} did not start"),
+        "lost": tr("{name} was lost"),
+    }
+    return words[state.phase].format(name=names[state.kind])
+
+
+def explanation(state: EngineState, start: StartView) -> str:
+    """What it is, or why it is not ready."""
+    if state.phase in ("failed", "lost"):
+        said = "" if state.diagnosis is not None and state.diagnosis.cause == state.message else state.message
+        return "\n".join(as_sentence(part) for part in (said, state.remedy if said else "") if part)
+    running = next((phase.name for phase in start.phases if phase.state == "running"), "")
+    if state.phase == "starting" and state.kind == "vllm" and running:
+        return tr("Not ready yet: {phase}.").format(phase=running)
+    if state.kind == "embedded":
+        return tr(
+            "A DiffusionGemma of a few million parameters that ships with the program and runs on the CPU. "
+            "It shows chat and decisions at work; its answers are a toy's."
+        )
+    if state.kind == "vllm":
+        return tr("DiffusionGemma on this computer's cards, started by the plan of the Setup page.")
+    return tr("A server at an address that you gave. The program talks to it and never starts or stops it.")
+
+
+def clock(since: float | None) -> str:
+    """A time of day; with the date when it was not today."""
+    if since is None:
+        return ""
+    moment = datetime.fromtimestamp(since).astimezone()
+    pattern = "%H:%M:%S" if moment.date() == datetime.now().astimezone().date() else "%Y-%m-%d %H:%M"
+    return moment.strftime(pattern)
