@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import subprocess
@@ -14,7 +15,7 @@ import aiohttp
 import psutil
 import pytest
 from chat_driver import CHAT, Answer, Script
-from desk_driver import close, expect, kill_engine, load, make_desk, until, until_phase, within
+from desk_driver import WAIT_S, close, expect, kill_engine, load, make_desk, until, until_phase, within
 from fakes.wire_server import WireServer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -42,8 +43,9 @@ async def running(engine: EnginePresenter) -> float:
 
 
 async def until_running(engine: EnginePresenter, count: float) -> None:
-    while await running(engine) != count:
-        pass
+    async with asyncio.timeout(WAIT_S):
+        while await running(engine) != count:
+            pass
 
 
 @pytest.fixture(autouse=True)
