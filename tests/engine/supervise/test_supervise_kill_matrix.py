@@ -27,7 +27,6 @@ import pytest
 from engine.errors import UserError
 from engine.supervise import processes, proctable
 from engine.supervise.leftovers import sweep
-from engine.supervise.vllm import VllmEngine
 
 FAKES = Path(__file__).parents[2] / "fakes"
 sys.path.insert(0, str(FAKES))
@@ -185,7 +184,3 @@ async def test_nothing_is_left_of_an_engine(
 def made(folder: Path) -> Path:
     folder.mkdir()
     return folder
-
-
-def test_the_engines_of_the_matrix_are_vllm_engines(tmp_path: Path) -> None:
-    assert type(window.make_engine(window.Spec(str(tmp_path), "ready", []))) is VllmEngine
