@@ -11,7 +11,7 @@ import click
 from engine.bench.result import BenchResult
 from engine.cli.main import BUG, OK
 
-NAMES = ("startup", "gui", "runner", "engine")
+NAMES = ("startup", "gui", "chat", "runner", "tables", "memory", "engine")
 
 
 @click.command("bench")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.bench import engine as engine_bench
-from engine.bench import runner, startup
+from engine.bench import memory, runner, startup, tables
 from engine.errors import UserError
 from engine.supervise import processes
 from engine.supervise.program import run_program
@@ -21,9 +21,21 @@ async def test_the_window_paints_and_imports_no_engine_library() -> None:
 
 
 async def test_the_runner_is_measured_beside_a_bare_loop() -> None:
-    result = await runner.measure(rows=40, rounds=1)
-    assert set(result.figures) == {"runner", "bare_aiohttp", "ratio"}
+    result = await runner.measure(rows=40, rounds=1, slow_rows=8, slow_rounds=1)
+    assert set(result.figures) == {
+        *("runner", "bare_aiohttp", "ratio"),
+        *("slow_runner", "slow_bare_aiohttp", "slow_ratio"),
+    }
     assert all(figure.value > 0 for figure in result.figures.values())
+
+
+async def test_tables_and_memory_are_measured() -> None:
+    result = await tables.measure(rows=3000, rounds=1)
+    assert set(result.figures) == {"rows", "preview", "first_page", "sort", "export", "export_ratio"}
+    assert all(figure.value > 0 for figure in result.figures.values())
+    found = await memory.measure(rows=800)
+    assert set(found.figures) == {"rows", "rows_per_s", "peak", "early", "late", "growth"}
+    assert 20 < found.figures["early"].value <= found.figures["peak"].value
 
 
 async def test_the_embedded_engine_is_measured() -> None:
