@@ -151,7 +151,8 @@ class Guardian:
         deadline = time.monotonic() + (grace_s if number != signal.SIGKILL else GIVE_UP_S)
         told: set[int] = set()
         if self._code is None:  # not reaped, so the number is still its own
-            os.killpg(self._leader, number)  # at once, so that none forks away in between
+            with contextlib.suppress(OSError):
+                os.killpg(self._leader, number)  # at once, so that none forks away in between
         while True:
             self._reap()
             left = proctable.descendants(os.getpid())
