@@ -12,6 +12,7 @@ from engine.batch.analysis.bootstrap import Interval
 from engine.batch.analysis.groups import sentence
 from engine.batch.analysis.report import Analysis, Choices, Levels, YesNo, analyse_run
 from engine.batch.analysis.tables import as_json, write_tables
+from engine.batch.analysis.thresholds import Aim, Goal
 from engine.store.runs import RunView, run_path
 
 GROUPS_SHOWN = 8
@@ -26,14 +27,24 @@ GROUPS_SHOWN = 8
     type=click.Path(path_type=Path, file_okay=False),
     help="A folder for one CSV per figure, curves and all.",
 )
-def command(run: str, as_json_: bool, folder: Path | None) -> None:
+@click.option(
+    "--goal",
+    type=click.Choice(["f1", "accuracy", "precision", "recall"]),
+    default="f1",
+    show_default=True,
+    help="What the threshold of a yes/no question is chosen for; precision and recall: the other at --least.",
+)
+@click.option("--least", type=click.FloatRange(0.0, 1.0), help="The precision or recall that must be reached.")
+def command(run: str, as_json_: bool, folder: Path | None, goal: Goal, least: float | None) -> None:
     """Say how good the answers of RUN (an id that `runs` lists) are.
 
     With a gold column: AUC with its interval, recall, calibration, a threshold with its noise floor; confusion or
     kappa for choices and scores. With a group column: the groups whose unreadable answers stand out first.
     """
+    if goal in ("precision", "recall") and least is None:
+        raise click.UsageError(f"--goal {goal} needs --least")
     with RunView(run_path(paths.runs_dir(), run)) as view:
-        analyses = analyse_run(view)
+        analyses = analyse_run(view, Aim(goal, least))
     written = write_tables(analyses, folder) if folder is not None else []
     if as_json_:
         click.echo(json.dumps([as_json(analysis) for analysis in analyses]))
@@ -89,8 +100,10 @@ def _yes_no(found: YesNo, rows: int) -> list[str]:
             f"  at the form's threshold {cut.threshold:g}: precision {_figure(cut.precision)}, recall "
             f"{_figure(cut.recall)}, {cut.yes_share:.1%} yes"
         )
-    if found.pick is not None:
-        lines.append(f"  best F1: {found.pick.sentence}")
+    if found.pick is None:
+        lines.append("  threshold: no threshold reaches what is demanded")
+    else:
+        lines.append(f"  threshold: {found.pick.sentence}")
     return lines
 
 

@@ -27,6 +27,8 @@ from engine.batch.analysis.gather import BAD_GOLD, NO_GOLD, Answers, gather
 from engine.batch.analysis.groups import GroupTest, standing_out
 from engine.batch.analysis.measures import accuracy, auc, mean_absolute_error, spearman
 from engine.batch.analysis.thresholds import (
+    BEST_F1,
+    Aim,
     Coverage,
     Cut,
     Pick,
@@ -52,7 +54,7 @@ class YesNo:
         positives: measured rows whose gold is yes.
         recall_above: recall by threshold, of scores above it.
         recall_top: recall by the share of the rows that score highest.
-        pick: the threshold of the best F1; ``thresholds.pick_threshold`` finds others.
+        pick: the threshold of the aim; None when none reaches it.
         at_threshold: what the form's own threshold gives, or None.
     """
 
@@ -142,13 +144,13 @@ class Analysis:
     cautions: tuple[str, ...] = ()
 
 
-def analyse_run(view: RunView) -> tuple[Analysis, ...]:
+def analyse_run(view: RunView, aim: Aim = BEST_F1) -> tuple[Analysis, ...]:
     """Analyse every question of a run; one pass over its rows. Call it off the event loop."""
-    return tuple(analyse(answers) for answers in gather(view))
+    return tuple(analyse(answers, aim) for answers in gather(view))
 
 
-def analyse(answers: Answers) -> Analysis:
-    """Analyse the answers of one question."""
+def analyse(answers: Answers, aim: Aim = BEST_F1) -> Analysis:
+    """Analyse the answers of one question; ``aim``: what its threshold is chosen for."""
     question, measured = answers.question, answers.measured
     gold, value = answers.gold[measured], answers.value[measured]
     has_gold = bool(measured.any())
@@ -161,7 +163,7 @@ def analyse(answers: Answers) -> Analysis:
         bad_gold=int((answers.gold == BAD_GOLD).sum()),
         first_bad=answers.first_bad,
         histogram=_histogram(answers),
-        yes_no=yes_no(value, gold == 0, question.threshold) if has_gold and isinstance(question, Noul) else None,
+        yes_no=yes_no(value, gold == 0, question.threshold, aim) if has_gold and isinstance(question, Noul) else None,
         choices=_choices(question, gold, value) if has_gold and isinstance(question, Choice) else None,
         levels=_levels(question, gold, value) if has_gold and isinstance(question, Score) else None,
         coverage=coverage_curve(answers.top[measured], right) if has_gold else None,
@@ -171,7 +173,7 @@ def analyse(answers: Answers) -> Analysis:
     )
 
 
-def yes_no(value: np.ndarray, positive: np.ndarray, threshold: float | None = None) -> YesNo:
+def yes_no(value: np.ndarray, positive: np.ndarray, threshold: float | None = None, aim: Aim = BEST_F1) -> YesNo:
     """The figures of probabilities of yes against gold, both [N]; ``threshold`` is the form's."""
     return YesNo(
         positives=int(positive.sum()),
@@ -184,7 +186,7 @@ def yes_no(value: np.ndarray, positive: np.ndarray, threshold: float | None = No
         recall_top={share: recall_in_top(value, positive, share) for share in TOP_SHARES},
         ranks=positive_ranks(value, positive),
         table=threshold_table(value, positive),
-        pick=pick_threshold(value, positive),
+        pick=pick_threshold(value, positive, aim.goal, aim.least),
         at_threshold=cut_at(value, positive, threshold) if threshold is not None else None,
     )
 

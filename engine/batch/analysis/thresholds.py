@@ -23,6 +23,25 @@ Goal = Literal["f1", "accuracy", "precision", "recall"]
 OUT_OF_BAG = 200  # resamples
 
 
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a threshold is chosen for; see ``pick_threshold``.
+
+    Raises:
+        ValueError: ``precision`` or ``recall`` without ``least``.
+    """
+
+    goal: Goal = "f1"
+    least: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.goal in ("precision", "recall") and self.least is None:
+            raise ValueError(f"the goal {self.goal} needs the least {self.goal}")
+
+
+BEST_F1 = Aim()
+
+
 @dataclass(frozen=True)
 class Table:
     """What each threshold gives when scores at or above it count as yes.
@@ -139,8 +158,7 @@ def pick_threshold(
     Raises:
         ValueError: a goal that needs ``least`` came without it.
     """
-    if goal in ("precision", "recall") and least is None:
-        raise ValueError(f"the goal {goal} needs the least {goal}")
+    Aim(goal, least)
     steps = steps_of(scores, positive)
     if not steps.positives.sum() or not steps.negatives.sum():
         return None

@@ -170,6 +170,10 @@ def test_the_command_says_it_in_words_json_and_csv(run: Path, tmp_path: Path) ->
     assert "at the form's threshold 0.35: precision 0.500" in said.output
     assert "No group has more unreadable answers than luck explains (2 groups" in said.output
     assert "wrote 16 files" in said.output
+    goal = CliRunner().invoke(main, ["analyse", name, "--goal", "recall", "--least", "1"])
+    assert "At 0.300 the recall is 1.00" in goal.output
+    nothing = CliRunner().invoke(main, ["analyse", name, "--goal", "precision"])
+    assert nothing.exit_code != 0
     machine = CliRunner().invoke(main, ["analyse", name, "--json"])
     assert json.loads(machine.output) == json.loads(json.dumps(expected))
 
