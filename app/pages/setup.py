@@ -9,7 +9,9 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from app.models.setup import STEPS, StepName
-from app.presenters.engine import EngineChoice
+from app.pages.engine_diagnosis import connect_diagnosis
+from app.presenters.engine import EngineChoice, EnginePresenter
+from app.presenters.engine_remedies import EngineRemedies
 from app.presenters.setup import SetupPresenter
 from app.theme import set_role
 from app.widgets.icons import ThemedButton
@@ -40,6 +42,10 @@ class SetupPage(QWidget):
         presenter.changed.connect(self._show)
         presenter.elsewhere.tested.connect(self._on_url_tested)
         self._show()
+
+    def follow_remedies(self, engine: EnginePresenter, remedies: EngineRemedies) -> None:
+        """A failed launch says why, and its remedies are followed from here too."""
+        connect_diagnosis(self.launch.diagnosis, engine, remedies)
 
     @property
     def step(self) -> StepName:
@@ -206,7 +212,9 @@ class SetupPage(QWidget):
     def _show_launch(self) -> None:
         presenter, start = self.presenter, self.presenter.start
         step = presenter.steps["launch"]
-        self.launch.show_launch(step, start.phases, "\n".join(presenter.seen.log))
+        steps, log = presenter.steps, "\n".join(presenter.seen.log)
+        prepared = steps["engine"].done and steps["checkpoint"].done
+        self.launch.show_launch(step, start.phases, log, prepared=prepared)
         self.launch.kernels.show_state(start.kernels.state, free=not step.busy and not start.runs)
 
     def _show_probe(self) -> None:

@@ -161,6 +161,7 @@ class Desk(QObject):
         engine_page.page_wanted.connect(self._show_step)
         setup_page = SetupPage(self.setup)
         setup_page.page_wanted.connect(self.window.show_page)
+        setup_page.follow_remedies(self.engine, self.remedies)
         pages: dict[str, QWidget] = {
             "setup": setup_page,
             "engine": engine_page,

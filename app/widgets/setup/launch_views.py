@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.models.setup import ProbeAnswer, Step
 from app.theme import set_role
 from app.widgets.decisions.parts import card, hbox, label, named, vbox
+from app.widgets.engine.diagnosis_card import DiagnosisCard
 from app.widgets.facts import Facts
 from app.widgets.fields import NumberField
 from app.widgets.icons import ThemedButton
@@ -95,12 +96,17 @@ class LaunchView(QWidget):
         self._log = card(vbox(label(self.tr("Log"), "strong"), self.log, spacing=8))
         doing = card(vbox(self.work, self.phases, hbox(self.start, self.stop, 1), spacing=12))
         self.kernels = KernelsCard()
-        self.setLayout(vbox(self.head, doing, self.kernels, self._log, 1, spacing=14))
+        self.diagnosis = DiagnosisCard("setup.launch.diagnosis")
+        self.setLayout(vbox(self.head, self.diagnosis, doing, self.kernels, self._log, 1, spacing=14))
 
-    def show_launch(self, step: Step, phases: Sequence[str], log: str) -> None:
-        """``phases``: of the plan; those before the one that runs are through."""
+    def show_launch(self, step: Step, phases: Sequence[str], log: str, *, prepared: bool) -> None:
+        """``phases``: of the plan; those before the one that runs are through.
+
+        ``prepared``: all that a start needs is there.
+        """
         head = Step(step.phase, self.tr("Starting") if step.busy else step.text, step.remedy)
-        self.head.show_step(head, self.tr("Ready to start"))
+        first = self.tr("Ready to start") if prepared else self.tr("Engine and checkpoint come first")
+        self.head.show_step(head, first)
         self.work.show_step(step)
         now = phases.index(step.work.phase) if step.work is not None and step.work.phase in phases else -1
         lines = [
@@ -109,7 +115,7 @@ class LaunchView(QWidget):
         ]
         self.phases.show_lines(lines)
         self.start.setVisible(not step.busy)
-        set_role(self.start, "" if step.done else "primary")
+        set_role(self.start, "primary" if prepared and not step.done else "")
         self.start.setText(self.tr("Start again") if step.phase in ("done", "failed") else self.tr("Start"))
         self.stop.setVisible(step.busy)
         self.log.show_text(log)
@@ -135,7 +141,7 @@ class ProbeView(QWidget):
                 ("read_time", self.tr("It took")),
             )
         )
-        ask = ThemedButton(self.tr("Ask again"), "setup.probe.ask", icon_name="refresh")
+        ask = self.ask = ThemedButton(self.tr("Ask"), "setup.probe.ask", icon_name="refresh")
         chat = ThemedButton(self.tr("Open the chat"), "setup.probe.chat", icon_name="chat", role="primary")
         decisions = ThemedButton(self.tr("Open the decisions"), "setup.probe.decisions", icon_name="decisions")
         ask.clicked.connect(lambda: self.ask_wanted.emit())
@@ -150,6 +156,7 @@ class ProbeView(QWidget):
         self.head.show_step(step, self.tr("Ask the first questions") if ready else self.tr("Start the engine first"))
         self.facts.setVisible(answer is not None)
         self._go.setVisible(ready)
+        self.ask.setText(self.tr("Ask") if answer is None else self.tr("Ask again"))
         if answer is None:
             return
         canvases = self.tr("{s} s, {n} canvases").format(s=f"{answer.chat_s:.1f}", n=answer.canvases)
