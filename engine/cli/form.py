@@ -52,13 +52,14 @@ def list_templates(as_json: bool) -> None:
 @command.command("new")
 @click.argument("name")
 @click.option("--to", "folder", type=_PATH, required=True, help="A folder for form.json and table.csv.")
-def new(name: str, folder: Path) -> None:
+@click.option("--overwrite", is_flag=True, help="Replace files that exist.")
+def new(name: str, folder: Path, overwrite: bool) -> None:
     """Copy the template NAME and its small table into a folder."""
     found = template(name)
     folder.mkdir(parents=True, exist_ok=True)
     for source in (found.path, found.table):
         target = folder / source.name
-        _write(target, source.read_text(encoding="utf-8"), overwrite=False)
+        _write(target, source.read_text(encoding="utf-8"), overwrite=overwrite)
         click.echo(f"wrote {target}")
 
 

@@ -21,6 +21,10 @@ def test_every_template_runs_on_its_table(desk: Callable[..., Any], tmp_path: Pa
     found = template(name)
     made = desk("form", "new", name, "--to", tmp_path / "mine")
     assert made.code == 0, made.err
+    if name == TEMPLATES[0]:
+        refused = desk("form", "new", name, "--to", tmp_path / "mine")
+        assert (refused.code, "exists" in refused.err) == (2, True)
+        assert desk("form", "new", name, "--to", tmp_path / "mine", "--overwrite").code == 0
     out = tmp_path / "out.csv"
     ended = desk("decide", tmp_path / "mine" / "form.json", tmp_path / "mine" / "table.csv", "--out", out, "--json")
     assert ended.code == 0, ended.out
