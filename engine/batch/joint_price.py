@@ -36,6 +36,7 @@ async def price_of_joint(client: EngineClient, prepared: PreparedRun, say: Calla
     rows = await asyncio.to_thread(
         sample_rows, form, prepared.table, SAMPLE_ROWS, seed=form.method.seed, selection=selection
     )
+    say(f"{len(rows)} rows are read alone and jointly first, to see what joint reading does")
     found = await measure_interference(
         client, form.questions, form.method, [(row.key, row.state) for row in rows], sample=len(rows)
     )

@@ -41,15 +41,16 @@ def prepared(folder: Path, *questions: dict[str, object], joint: bool) -> Prepar
 async def test_a_joint_run_is_told_its_price_and_keeps_it(client: EngineClient, tmp_path: Path) -> None:
     run, said = prepared(tmp_path, NOUL, CHOICE, joint=True), []  # type: ignore[var-annotated]
     facts = await price_of_joint(client, run, said.append)
-    assert said[0].startswith("On 6 rows joint reading moved the answers by")
-    assert len(said) == 2
+    assert said[0].startswith("6 rows are read alone and jointly first")
+    assert said[1].startswith("On 6 rows joint reading moved the answers by")
+    assert len(said) == 3
     store = replace(run, spec=replace(run.spec, facts=facts)).create(paths.runs_dir())
     store.close()
     with RunView(store.path) as view:
         kept = price_in(view.spec)
     assert kept is not None
     assert kept.to_json() == facts[FACT]
-    assert kept.sentence == said[0]
+    assert [kept.sentence, kept.advice] == said[1:]
 
 
 @pytest.mark.parametrize(("questions", "joint"), [((NOUL, CHOICE), False), ((NOUL,), True)])
