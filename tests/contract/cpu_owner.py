@@ -30,7 +30,7 @@ async def main(folder: Path, phase: str) -> None:
             tell()
 
     engine.on_progress = progress
-    await engine.start(timeout_s=240.0)
+    await engine.start(timeout_s=600.0)
     if phase == "ready":
         tell()
     await asyncio.Event().wait()
