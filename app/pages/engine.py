@@ -9,6 +9,7 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QTabWidget, QWidget
 
 from app.models.engine_retry import Proposal
+from app.models.engine_start import StartView
 from app.models.engine_state import EngineState
 from app.pages import engine_words as words
 from app.pages.engine_diagnosis import connect_diagnosis
@@ -156,7 +157,7 @@ class EnginePage(QWidget):
         for made, slot in pairs:
             made.clicked.connect(lambda _checked=False, call=slot: call())
         presenter.state_changed.connect(self.set_state)
-        presenter.vllm.progressed.connect(lambda _view: self._show_start())
+        presenter.vllm.progressed.connect(self._on_progress)
         connect_diagnosis(self.diagnosis, presenter, remedies)
         remedies.page_wanted.connect(self.page_wanted)
         remedies.proposed.connect(self._on_proposed)
@@ -169,6 +170,9 @@ class EnginePage(QWidget):
         self._elsewhere.tested.connect(lambda text, good: self.elsewhere.show_test(text, good=good))
         self.elsewhere.use_wanted.connect(lambda url, key: self.choice_made.emit(EngineChoice("url", url, key or None)))
         self.elsewhere.embedded_wanted.connect(lambda: self.choice_made.emit(EngineChoice()))
+
+    def _on_progress(self, _view: StartView) -> None:
+        self._show_start()
 
     def _on_proposed(self, proposal: Proposal | None) -> None:
         self.plan.show_proposal(proposal if proposal is not None and proposal.remedy is None else None)

@@ -33,10 +33,10 @@ async def place(qtbot: QtBot, desk_home: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("STAND_IN_VLLM", "die")
     set_up(next_free_port(20_000))
     made = Place.make(VLLM)
-    qtbot.addWidget(made.page)
-    made.page.show()
+    made.page.show()  # not given to qtbot, which would delete it before the engine has ended
     yield made
     await ended(made)
+    made.page.deleteLater()
 
 
 async def ended(place: Place) -> None:

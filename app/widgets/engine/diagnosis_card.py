@@ -1,12 +1,6 @@
 """Why the engine failed or hangs, what can be done about it, and the next start before it is begun.
 
-card = DiagnosisCard("engine.diagnosis")
-card.remedy_asked.connect(remedies.apply)       # app.presenters.engine_remedies.EngineRemedies
-card.accepted.connect(remedies.accept)
-card.dismissed.connect(remedies.dismiss)
-card.report_wanted.connect(remedies.save_report)
-remedies.proposed.connect(card.show_proposal)
-card.show_diagnosis(state.diagnosis)
+``app.pages.engine_diagnosis.connect_diagnosis`` connects one to the engine and its remedies.
 """
 
 from __future__ import annotations
@@ -19,6 +13,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.engine_retry import Proposal
+from app.models.engine_state import EngineState
 from app.models.notice import as_sentence
 from app.theme import set_role
 from app.widgets.decisions.parts import FieldMessage, button, clear_layout, hbox, label, named, vbox
@@ -93,13 +88,25 @@ class DiagnosisCard(QFrame):
         self.tail.setVisible(bool(diagnosis.tail))
         self.tail.show_text("\n".join(map(_marked, diagnosis.tail[-TAIL:])))
 
-    def show_proposal(self, proposal: Proposal | None) -> None:
-        self.message.say("")
-        self.proposal.show_proposal(proposal)
+    def show_state(self, state: EngineState) -> None:
+        self.show_diagnosis(state.diagnosis)
 
-    def say(self, text: str, *, good: bool = True) -> None:
-        """What came of a remedy."""
-        self.message.say(text, "success" if good else "danger")
+    def show_proposal(self, proposal: Proposal | None) -> None:
+        """The next start by a remedy; another profile is not this card's business."""
+        self.message.say("")
+        self.proposal.show_proposal(proposal if proposal is not None and proposal.remedy is not None else None)
+
+    def tell(self, text: str) -> None:
+        """A remedy is done."""
+        self.message.say(text, "success")
+
+    def refuse(self, why: str) -> None:
+        """A remedy cannot be followed here."""
+        self.message.say(why)
+
+    def fail(self, error: Exception) -> None:
+        """Following a remedy went wrong."""
+        self.message.say(str(error))
 
     def _where(self, diagnosis: Diagnosis) -> str:
         stages: dict[Stage, str] = {
