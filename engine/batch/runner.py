@@ -17,12 +17,12 @@ from typing import Protocol
 from engine.batch.control import RunControl
 from engine.batch.outbox import Outbox, RowAnswers, write_to
 from engine.batch.prepare import template_of
-from engine.batch.rate import RateMeter
 from engine.batch.round_tally import RoundTally
 from engine.batch.throttle import Throttle
 from engine.domain.reading import Reading, ReadStatus
 from engine.domain.run import Progress, RunState, Totals
 from engine.errors import BugError, EngineBusy, EngineUnreachable, InputError, UserError
+from engine.rate import RateMeter
 from engine.store.runs import PendingRow, RunStore
 
 log = logging.getLogger(__name__)

@@ -1,38 +1,27 @@
-"""One writer a folder: an advisory lock that the kernel lets go of when its holder dies, however it dies."""
+"""One writer a checkpoint's folder."""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+from engine import locks
 from engine.errors import UserError
 
 
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Holds the lock.
+def locked(path: Path) -> AbstractContextManager[None]:
+    """Holds the lock of a checkpoint's folder, the file ``path`` in its ``.desk``.
 
     Raises:
         UserError: ``checkpoint.locked``, with the process that holds it.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(
-                "checkpoint.locked",
-                "process {pid} is already at work in {folder}",
-                remedy="wait for it or end it",
-                pid=os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "?",
-                folder=path.parent.parent,
-            ) from None
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
-        yield
-    finally:
-        os.close(descriptor)
+    return locks.locked(
+        path,
+        lambda pid: UserError(
+            "checkpoint.locked",
+            "process {pid} is already at work in {folder}",
+            remedy="wait for it or end it",
+            pid=pid,
+            folder=path.parent.parent,
+        ),
+    )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-WINDOW_S = 30.0
+from engine.rate import RateMeter
+
 TICK_S = 0.5
 
 
@@ -63,7 +63,7 @@ class Tally:
         self._sizes, self._clock = sizes, clock
         self._there = dict.fromkeys(sizes, 0)
         self._done: set[str] = set()
-        self._samples: deque[tuple[float, int]] = deque()
+        self._meter = RateMeter()
         self.checked = self.fetched = 0
 
     def there(self, path: str, length: int) -> None:
@@ -92,12 +92,12 @@ class Tally:
 
     def forget_rate(self) -> None:
         """After a pause the past would count as slowness."""
-        self._samples.clear()
+        self._meter.restart(self._clock(), self.fetched)
 
     def look(self) -> DownloadProgress:
         """Now."""
         now, total = self._clock(), sum(self._sizes.values())
-        rate, done = self._rate(now), sum(self._there.values())
+        rate, done = self._meter.rate(now, self.fetched), sum(self._there.values())
         left = total - done
         return DownloadProgress(
             done_bytes=done,
@@ -109,10 +109,3 @@ class Tally:
             rate=rate,
             eta_s=0.0 if not left else left / rate if rate > 0 else None,
         )
-
-    def _rate(self, now: float) -> float:
-        while len(self._samples) > 1 and self._samples[1][0] <= now - WINDOW_S:
-            self._samples.popleft()
-        self._samples.append((now, self.fetched))
-        then, before = self._samples[0]
-        return (self.fetched - before) / (now - then) if now > then else 0.0

@@ -6,8 +6,11 @@ The one place in ``engine/checkpoints`` that knows aiohttp.
 from __future__ import annotations
 
 import contextlib
+import errno
 import ipaddress
+import os
 import socket
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -249,7 +252,17 @@ _LATER = "see whether the network works; everything fetched so far is kept, and 
 
 
 def _why(error: Exception) -> str:
+    """In words: the name of a Python class tells nobody what to do."""
     cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     if isinstance(cause, socket.gaierror):
         return "its name is not known"
-    return (cause.strerror if isinstance(cause, OSError) else None) or type(cause).__name__
+    if isinstance(error, aiohttp.ClientSSLError) or isinstance(cause, ssl.SSLError):
+        return "no secure connection can be made: its certificate is not accepted"
+    if isinstance(cause, TimeoutError):
+        return "it does not answer"
+    number = cause.errno if isinstance(cause, OSError) else None
+    if isinstance(cause, aiohttp.ServerDisconnectedError) or number in (errno.ECONNRESET, errno.EPIPE):
+        return "it hung up"
+    if number:
+        return os.strerror(number).lower()
+    return "the connection failed"

@@ -11,17 +11,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from engine import paths
+from engine import locks, paths
 from engine.errors import UserError
 
 MARK = "desk-environment.json"
@@ -102,31 +100,22 @@ class Places:
     def partial(self, environment_id: str) -> Path:
         return self.root / (environment_id + PARTIAL)
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """One at a time changes what lies here; the kernel lets go when the holder dies, however it dies.
+    def locked(self) -> AbstractContextManager[None]:
+        """One at a time changes what lies here.
 
         Raises:
             UserError: ``env.locked``, with the process that is at work.
         """
-        self.root.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UserError(
-                    "env.locked",
-                    "process {pid} is at work on the engine environments in {folder}",
-                    remedy="wait for it or end it",
-                    pid=os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "?",
-                    folder=self.root,
-                ) from None
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
-            yield
-        finally:
-            os.close(descriptor)
+        return locks.locked(
+            self.root / ".lock",
+            lambda pid: UserError(
+                "env.locked",
+                "process {pid} is at work on the engine environments in {folder}",
+                remedy="wait for it or end it",
+                pid=pid,
+                folder=self.root,
+            ),
+        )
 
 
 def default_places() -> Places:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,8 @@ from typing import Literal, Protocol
 
 import psutil
 
-WINDOW_S = 20.0  # the rate is that of the last so many seconds
+from engine.rate import RateMeter
+
 ARCHIVES = "archive-v0"  # uv's cache: one folder for each unpacked wheel
 
 Phase = Literal["checks", "uv", "python", "fetch", "install", "files", "verify"]
@@ -89,7 +89,7 @@ class Meter:
         self._installed_before = _count(site_packages, ".dist-info")
         self._written = 0
         self._began = clock()
-        self._samples: deque[tuple[float, int]] = deque()
+        self._meter = RateMeter()
 
     def look(self, pid: int) -> EnvironmentProgress:
         """Now, of the process with this number."""
@@ -99,7 +99,7 @@ class Meter:
         if self._total is not None:
             done = self._total if installing else min(done, self._total)
         now = self._clock()
-        rate = self._rate(now)
+        rate = self._meter.rate(now, self._written)
         return EnvironmentProgress(
             phase="install" if installing else "fetch",
             packages_done=min(self._packages, self._installed() if installing else _archives(self._cache)),
@@ -120,13 +120,6 @@ class Meter:
             return any(line.startswith(b"Prepared ") for line in self._log.read_bytes().splitlines())
         except OSError:
             return False
-
-    def _rate(self, now: float) -> float:
-        while len(self._samples) > 1 and self._samples[1][0] <= now - WINDOW_S:
-            self._samples.popleft()
-        self._samples.append((now, self._written))
-        then, before = self._samples[0]
-        return (self._written - before) / (now - then) if now > then else 0.0
 
 
 def tree_bytes(*roots: Path) -> int:

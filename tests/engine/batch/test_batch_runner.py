@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.batch.control import RunControl
-from engine.batch.rate import RateMeter
 from engine.batch.runner import Callbacks, RunResult, run
 from engine.domain.reading import Reading
 from engine.domain.run import Progress, Totals
 from engine.errors import BugError, EngineRefused, EngineUnreachable, InputError
+from engine.rate import RateMeter
 from engine.store.runs import RunStore, RunView
 
 GONE = EngineUnreachable("engine.unreachable", "no engine answers at http://x")

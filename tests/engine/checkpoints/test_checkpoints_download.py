@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +194,27 @@ async def test_a_hub_that_is_not_there_is_named(tmp_path: Path, hub: HubProcess)
     with pytest.raises(UserError, match=r"http://127\.0\.0\.1:9/api/\S+ cannot be reached") as caught:
         await download(ENTRY, tmp_path / "model", nowhere, heard.control, heard)
     assert "same command goes on" in caught.value.remedy
+    assert "(connection refused)" in caught.value.message
+
+
+@pytest.mark.parametrize(("tls", "why"), [(False, "it hung up"), (True, "certificate")])
+async def test_why_a_hub_cannot_be_reached_is_said_in_words(
+    hub: HubProcess, tmp_path: Path, tls: bool, why: str
+) -> None:
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"no TLS here\r\n" if tls else b"")
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        there = type(source(hub))(f"http{'s' if tls else ''}://127.0.0.1:{port}", patience=QUICK)
+        heard = Heard()
+        with pytest.raises(UserError) as caught:
+            await download(ENTRY, tmp_path / "model", there, heard.control, heard)
+    said = [caught.value.message, *heard.notes]
+    assert why in caught.value.message
+    assert not [text for text in said if re.search(r"[a-z]Error\b", text)], "no names of Python classes"
 
 
 async def test_files_of_equal_content_do_not_share_a_part(hub: HubProcess, tmp_path: Path) -> None:
@@ -277,11 +300,9 @@ async def test_status_at_a_glance(hub: HubProcess, tmp_path: Path) -> None:
     heard.cancel_at = MB // 2
     cut = await fetch(hub, folder, heard)
     seen = status(folder)
-    assert (seen.state, seen.done_bytes, seen.total_bytes) == (
-        "partial",
-        cut.progress.done_bytes,
-        cut.progress.total_bytes,
-    )
+    assert (seen.state, seen.total_bytes) == ("partial", cut.progress.total_bytes)
+    # A chunk that was on its way to the disk when the download was cancelled is there, but was not counted.
+    assert 0 <= seen.done_bytes - cut.progress.done_bytes <= MB
     hub.settings(rate=None)
     await fetch(hub, folder)
     assert (status(folder).state, status(folder).proven, status(folder).commit) == ("complete", True, COMMIT)

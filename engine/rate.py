@@ -1,4 +1,4 @@
-"""How fast a run is, over the last half minute."""
+"""How fast work is, over the last half minute."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ WINDOW_S = 30.0
 
 
 class RateMeter:
-    """Answers a second over a sliding window."""
+    """Answers or bytes a second over a sliding window."""
 
     def __init__(self) -> None:
         self._samples: deque[tuple[float, int]] = deque()
@@ -19,11 +19,11 @@ class RateMeter:
         self._samples.append((now, done))
 
     def rate(self, now: float, done: int) -> float:
-        """Note how far the run is and give the rate; 0 while unknown.
+        """Note how far the work is and give the rate; 0 while unknown.
 
         Args:
             now: seconds of a steady clock.
-            done: answers so far.
+            done: answers or bytes so far.
         """
         while len(self._samples) > 1 and self._samples[1][0] <= now - WINDOW_S:
             self._samples.popleft()
