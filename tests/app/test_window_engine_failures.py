@@ -13,9 +13,10 @@ import psutil
 import pytest
 from desk_driver import expect, living_children, until, until_phase, within
 from engine_page import VLLM, Place, set_up
-from PySide6.QtWidgets import QGridLayout, QLabel
+from PySide6.QtWidgets import QApplication, QGridLayout, QLabel, QScrollArea
 from pytestqt.qtbot import QtBot
 
+from app.theme import apply_theme
 from engine.domain.diagnosis import Remedy
 from engine.hardware.record import recorded_machines
 from engine.local.disk import MACHINE_VARIABLE
@@ -102,6 +103,23 @@ async def test_a_proposal_can_be_left_alone(place: Place) -> None:
     assert not place.page.diagnosis.proposal.isVisible()
     assert load_memory(memory_file()).wished.text_only is None
     assert place.engine.state.phase == "failed"
+
+
+async def test_a_failure_fits_into_a_small_window_with_large_text(place: Place, qapp: QApplication) -> None:
+    apply_theme(qapp, "light", 1.5)
+    try:
+        place.page.resize(650, 480)  # what the smallest window leaves to a page
+        await failed(place)
+        proposed = expect(place.remedies.proposed.connect)
+        place.click(f"{CARD}.remedy.text_only")
+        await within(proposed)
+        for tab in range(place.page.tabs.count()):
+            place.page.tabs.setCurrentIndex(tab)
+        scroll = place.page.findChild(QScrollArea, "engine.scroll")
+        assert scroll is not None
+        assert scroll.widget().minimumSizeHint().width() <= scroll.viewport().width()
+    finally:
+        apply_theme(qapp, "light")
 
 
 async def test_every_remedy_has_a_way_or_a_word(place: Place) -> None:

@@ -187,7 +187,8 @@ class ProposalBox(QFrame):
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(4)
-        self._grid.setColumnStretch(3, 1)
+        for column in (1, 3):
+            self._grid.setColumnStretch(column, 1)
         self.warning = named(label("", "warning", wrap=True), f"{name}.warning")
         self.accept = ThemedButton(self.tr("Start like this"), f"{name}.accept", icon_name="play", role="primary")
         self.accept.clicked.connect(lambda: self.accepted.emit())
@@ -207,7 +208,9 @@ class ProposalBox(QFrame):
         for row, change in enumerate(proposal.changes):
             words = (change.what, change.before or self.tr("not there"), "→", change.after or self.tr("not there"))
             for column, text in enumerate(words):
-                made = label(text, "muted" if column in (0, 2) else "", wrap=column == 3)
+                made = label(text.replace(",", ",\u200b"), "muted" if column in (0, 2) else "", wrap=True)
+                if column == 2:
+                    made.setWordWrap(False)
                 self._grid.addWidget(made, row, column, Qt.AlignmentFlag.AlignTop)
         self.warning.setText(proposal.warning)
         self.warning.setVisible(bool(proposal.warning))

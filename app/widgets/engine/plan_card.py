@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from app.models.engine_retry import Proposal
 from app.theme import set_role
-from app.widgets.decisions.parts import FieldMessage, hbox, label, named, vbox
+from app.widgets.decisions.flow import FlowLayout
+from app.widgets.decisions.parts import FieldMessage, label, named, vbox
 from app.widgets.engine.diagnosis_card import ProposalBox
 from app.widgets.icons import ThemedButton
 from app.widgets.setup.parts import Sentences
@@ -42,8 +43,11 @@ class PlanCard(QFrame):
         self.why.setCheckable(True)
         self.reasons = Sentences(f"{name}.reasons")
         self.why.toggled.connect(self.reasons.setVisible)
+        actions = FlowLayout(spacing=8)
+        for made in (self.other, change, self.why):
+            actions.addWidget(made)
         layout = vbox(
-            *(self.title, self.facts, self.profile, hbox(self.other, change, self.why, 1)),
+            *(self.title, self.facts, self.profile, actions),
             *(self.message, self.proposal, self.reasons),
             spacing=8,
         )
