@@ -75,7 +75,7 @@ def command(
         form_path, table = Path(view.spec.form_path), Path(view.spec.table_path)
     check_target(out, overwrite=overwrite, table=table)
     check_choice(choice)
-    ending = Ending(out, overwrite, raw, bom, form or form_path, concurrency, worker)
+    ending = Ending(out, overwrite, raw, bom, form or form_path, choice, concurrency, worker)
     reporter = JsonReporter() if as_json or worker else TerminalReporter()
     try:
         return asyncio.run(_again(path, what, form, draws, choice, api_key, ending, reporter))

@@ -81,6 +81,7 @@ _PATH = click.Path(path_type=Path)
     help=f"Rows read at the same time, at most. Unless given, from {START} on as many as help, up to {MOST}.",
 )
 @click.option("--resume", is_flag=False, flag_value="", metavar="[RUN]", help="Go on with an unfinished run.")
+@click.option("--queue", is_flag=True, help="Make the run and let it wait for `queue work`.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line; see docs/architecture.md.")
 @click.option("--worker", is_flag=True, hidden=True, help="As --json, with commands on stdin; its end cancels.")
 def command(
@@ -107,6 +108,7 @@ def command(
     rotate: bool | None,
     concurrency: int | None,
     resume: str | None,
+    queue: bool,
     as_json: bool,
     worker: bool,
 ) -> int:
@@ -141,6 +143,7 @@ def command(
         rotate=rotate,
         concurrency=concurrency,
         resume=resume,
+        queue=queue,
         worker=worker,
     )
     if worker:

@@ -26,6 +26,7 @@ from engine.domain.form import Form
 from engine.domain.reading import Method
 from engine.errors import InputError, UserError
 from engine.reads.reader import Reader
+from engine.store.run_queue import RunQueue
 from engine.store.runs import RunStore, RunView, find_unfinished, run_path
 
 MOST, START = 192, 32  # rows at the same time when nobody says how many
@@ -37,6 +38,7 @@ class Ending:
 
     Attributes:
         form: where the run's form lies; a word reader may lie beside it.
+        engine: what ``--engine`` said.
         worker: commands come on stdin.
     """
 
@@ -45,6 +47,7 @@ class Ending:
     raw: bool
     bom: bool
     form: Path
+    engine: str
     concurrency: int | None
     worker: bool
 
@@ -68,9 +71,12 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
         options.raw,
         options.bom,
         Path(prepared.spec.form_path),
+        options.engine,
         options.concurrency,
         options.worker,
     )
+    if options.queue:
+        return await asyncio.to_thread(_enqueue, prepared, options, ending, reporter)
     async with open_engine(options.engine, options.api_key, reporter.note) as engine:
         if resumed is not None:
             return await go_on(resumed, engine, ending, reporter)
@@ -83,6 +89,32 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
         return await work_off(store, reader, engine, ending, reporter, resumed=False)
 
 
+def queue_file() -> Path:
+    """Where the queue of runs lies."""
+    return paths.data_dir() / "queue.sqlite"
+
+
+def _enqueue(prepared: PreparedRun, options: DecideOptions, ending: Ending, reporter: Reporter) -> int:
+    """Make the run, and let it wait for its turn. Where its files lie is noted from the root on."""
+    if options.resume is not None:
+        raise InputError("queue.resume", "--queue is for a new run", remedy="leave --resume out")
+    with prepared.create(paths.runs_dir()) as store:
+        run_id = store.id
+    kept = {
+        "engine": options.engine,
+        "out": str(ending.out.absolute()),
+        "overwrite": ending.overwrite,
+        "raw": ending.raw,
+        "bom": ending.bom,
+        "form": str(ending.form),
+        "concurrency": ending.concurrency,
+    }
+    with RunQueue(queue_file()) as queue:
+        queue.add(run_id, kept)
+    reporter.note(f"run {run_id} waits in the queue; `queue work` begins")
+    return OK
+
+
 async def go_on(path: Path, engine: OpenEngine, ending: Ending, reporter: Reporter) -> int:
     """Go on with a stored run in its current round; the exit code.
 
@@ -91,12 +123,16 @@ async def go_on(path: Path, engine: OpenEngine, ending: Ending, reporter: Report
     """
     with RunView(path) as view:
         form, current = form_of(view), view.rounds()[-1]
-    if current.engine != engine.name:
+        made_only = not view.spec.facts and not view.answered()  # it has waited in a queue
+    if current.engine != engine.name and not made_only:
         reporter.note(f"the run was begun with {current.engine} and goes on with {engine.name}")
     questions = [form.questions[place] for place in current.questions]
     reader = await Reader.open(engine.client, questions, current.method)
     store = await asyncio.to_thread(RunStore.open, path)
-    return await work_off(store, reader, engine, ending, reporter, resumed=True)
+    if made_only:
+        facts = await engine_facts(engine, ending.engine, reader)
+        await asyncio.to_thread(store.note_engine, engine.name, facts)
+    return await work_off(store, reader, engine, ending, reporter, resumed=not made_only)
 
 
 async def work_off(

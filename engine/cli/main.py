@@ -35,6 +35,7 @@ _COMMANDS = {
     "chats": "List, search, export and import the stored conversations.",
     "decide": "Read the questions of a form about every row of a table.",
     "again": "Read what failed or was unreadable once more, or ask a finished run more questions.",
+    "queue": "Let runs wait for each other, and work them off.",
     "runs": "List the stored runs, newest first.",
     "export": "Write the answers of a run to a file.",
     "review": "Look at the least certain answers of a run and say what is right.",

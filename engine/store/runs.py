@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import secrets
@@ -122,6 +123,17 @@ class RunStore(RunView):
                 end_round(connection)
 
         self._database.write(update)
+
+    def note_engine(self, engine: str, facts: Mapping[str, Any]) -> None:
+        """Which engine reads a run that was made without one (it waited in a queue)."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            self._check_lease(connection)
+            kept = json.dumps(facts, ensure_ascii=False)
+            connection.execute("UPDATE run SET engine = ?, facts = ?", (engine, kept))
+            connection.execute("UPDATE round SET engine = ? WHERE number = ?", (engine, self.round.number))
+
+        self._next_round(write)
 
     def begin_round(self, kind: RoundKind, method: Method, engine: str) -> Round:
         """Set out to read some of a finished run again; the answers stay until better ones are there.

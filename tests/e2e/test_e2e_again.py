@@ -134,3 +134,25 @@ def test_a_piped_table_is_read_and_the_files_are_counted(tmp_path: Path, desk: C
     ended = desk("decide", path, "--out", tmp_path / "p.csv")
     assert ended.code == 2
     assert "1 files are named; decide takes a form and a table" in ended.err
+
+
+def test_queued_runs_are_worked_off_in_turn(desk: Callable[..., Any], table: Path, tmp_path: Path) -> None:
+    good, gone = form(tmp_path / "f.json", QUESTION), "http://127.0.0.1:9"
+    arguments = ("decide", good, table, "--sheet", "tickets", "--queue")
+    for out, engine in (("a.csv", "embedded"), ("b.csv", gone), ("c.parquet", "embedded")):
+        ended = desk(*arguments, "--out", tmp_path / out, "--engine", engine)
+        assert ended.code == 0, ended.err
+    assert not (tmp_path / "a.csv").exists()
+    ended = desk("queue", "work")
+    assert ended.code == 3, ended.err
+    assert "no engine answers" in ended.err
+    found = json.loads(desk("queue", "list", "--json").out)
+    assert [entry["state"] for entry in found] == ["done", "failed", "done"]
+    assert [row["refund.status"] for row in read(tmp_path / "a.csv")][:1] == ["ok"]
+    assert (tmp_path / "c.parquet").is_file()
+    with RunView(run_path(paths.runs_dir(), found[0]["run"])) as view:
+        assert view.spec.engine.startswith("embedded: ")
+        assert view.rounds()[0].engine == view.spec.engine
+        assert "checkpoint" in view.spec.facts
+    assert desk("queue", "remove", found[1]["run"]).code == 0
+    assert len(list_runs(paths.runs_dir())) == 3

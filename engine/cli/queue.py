@@ -1,0 +1,111 @@
+"""``queue``: runs that wait for each other; one worker takes them in turn."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from engine import paths
+from engine.cli.decide import NICENESS
+from engine.cli.deciding import Ending, go_on, queue_file
+from engine.cli.engines import open_engine
+from engine.cli.main import INTERRUPTED, OK, UNFINISHED
+from engine.cli.reporting import JsonReporter, Reporter, TerminalReporter
+from engine.cli.steering import check_stdin
+from engine.errors import UserError
+from engine.store.run_queue import QueueEntry, RunQueue
+from engine.store.runs import run_path
+from engine.supervise.lifecycle import KEY_VARIABLE
+
+
+@click.group("queue")
+def command() -> None:
+    """Runs that wait for each other. `decide --queue ...` puts one at the end."""
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array.")
+def show(as_json: bool) -> None:
+    """List what is in the queue, in order."""
+    with RunQueue(queue_file()) as queue:
+        entries = queue.entries()
+    if as_json:
+        print(json.dumps([asdict(entry) for entry in entries], ensure_ascii=False))
+        return
+    for entry in entries:
+        note = f"  {entry.note}" if entry.note else ""
+        click.echo(f"{entry.run}  {entry.state:8}  {entry.options.get('out', '')}{note}")
+    if not entries:
+        click.echo("the queue is empty")
+
+
+@command.command("remove")
+@click.argument("run")
+def remove(run: str) -> None:
+    """Take RUN out of the queue; the run and its answers stay."""
+    with RunQueue(queue_file()) as queue:
+        queue.remove(run)
+
+
+@command.command("work")
+@click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of servers given by their URL.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line; see docs/architecture.md.")
+@click.option("--worker", is_flag=True, hidden=True, help="As --json, with commands on stdin; its end cancels.")
+def work(api_key: str | None, as_json: bool, worker: bool) -> int:
+    """Work off the queue, one run after the other, until nothing waits.
+
+    A run that fails is noted, and the next one begins. Ctrl-C ends the worker; the run goes on where it was.
+    """
+    if worker:
+        check_stdin()
+        os.nice(NICENESS)
+    with RunQueue(queue_file()) as queue:
+        queue.take_worker()
+        code = OK
+        while (entry := queue.next()) is not None:
+            reporter = JsonReporter() if as_json or worker else TerminalReporter()
+            ended = _work_on(queue, entry, api_key, worker, reporter)
+            if ended == INTERRUPTED:
+                return INTERRUPTED
+            code = code or ended
+    return code
+
+
+def _work_on(queue: RunQueue, entry: QueueEntry, api_key: str | None, worker: bool, reporter: Reporter) -> int:
+    try:
+        ended = asyncio.run(_run(entry, api_key, worker, reporter))
+    except UserError as error:
+        queue.note(entry, "failed", str(error))
+        reporter.note(f"run {entry.run}: {error}")
+        return UNFINISHED
+    except BaseException:
+        with suppress(UserError):
+            queue.note(entry, "waiting")
+        raise
+    finally:
+        reporter.close()
+    queue.note(entry, "done" if ended == OK else "waiting")
+    return ended
+
+
+async def _run(entry: QueueEntry, api_key: str | None, worker: bool, reporter: Reporter) -> int:
+    options = entry.options
+    ending = Ending(
+        out=Path(options["out"]),
+        overwrite=options["overwrite"],
+        raw=options["raw"],
+        bom=options["bom"],
+        form=Path(options["form"]),
+        engine=options["engine"],
+        concurrency=options["concurrency"],
+        worker=worker,
+    )
+    path = run_path(paths.runs_dir(), entry.run)
+    async with open_engine(options["engine"], api_key, reporter.note) as engine:
+        return await go_on(path, engine, ending, reporter)
