@@ -1,36 +1,24 @@
-"""Pictures of every step of the setup on recorded machines, both themes: ``python tools/screenshots_setup.py [OUT]``.
+"""Pictures of every step of the setup on recorded machines: ``python -m tools.screenshots_setup [folder]``.
 
 The window is the real one; only the machine is a recorded one, and work that takes long is shown as it would stand.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
-import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-os.environ["QT_API"] = "pyside6"
-
-from PySide6.QtCore import QSettings  # the platform is chosen by the environment above
-from PySide6.QtWidgets import QApplication, QWidget
-
-from app.models.setup import STEPS, ProbeAnswer, Step, StepName, Work
-from app.notify import NotificationSink
-from app.pages.setup import SetupPage
+from app.models.setup import STEPS, KernelState, ProbeAnswer, Step, StepName, Work
 from app.presenters.setup import SetupPresenter
 from app.theme import apply_theme
 from app.windows.desk import Desk
-from app.windows.ui_state import UiState
-from engine.hardware.record import load_machine, recorded_machines
+from engine.hardware.record import recorded_machines
+from tools.pictures import SIZE, both, enlarge, opened, run, take
 
-SIZE = (1180, 780)
 TALL = 2400
-SETTLE_S = 0.25
+DARK = 3  # so many of the machines in both themes
 MACHINES = (
     "2x3090-pcie",
     "2x3090-nvlink",
@@ -69,92 +57,62 @@ WORK_SHOWN: dict[StepName, Step] = {
     ),
     "probe": Step("done", "Chat and decisions work."),
 }
+TESTED = KernelState(
+    wanted=True, tested=True, step=Step("done", "Every shape is computed right (cards: 2, driver 580.95.05).")
+)
 ANSWER = ProbeAnswer(
     "Hello! How can I help you today?", 1.4, 1, "The kettle is on the stove. Is the water hot?", "yes, 97%", 0.99, 0.21
 )
 
 
 async def shoot(desk: Desk, folder: Path) -> None:
-    loaded = asyncio.Event()
-    desk.loaded.connect(loaded.set)
-    desk.window.resize(*SIZE)
-    desk.window.show()
-    await loaded.wait()
-    setup, page = desk.setup, desk.window.page("setup")
+    await opened(desk)
+    setup = desk.setup
     assert setup is not None
-    assert isinstance(page, SetupPage)
     desk.window.show_page("setup")
-    for name in MACHINES:
+    for place, name in enumerate(MACHINES):
         os.environ["DIFFUSION_DESK_MACHINE"] = str(recorded_machines()[name])
-        assert load_machine(recorded_machines()[name])
         await setup.detect_now()
         await setup.check_now()
         for step in STEPS:
             setup.show_step(step)
-            await both(desk, folder, f"setup-{name}-{step}")
-            if name == MACHINES[0] and step in WORK_SHOWN:
+            if place < DARK:
+                await both(desk, folder, f"setup-{name}-{step}")
+            else:
+                apply_theme(desk.app, "light")
+                await take(desk, folder, f"setup-{name}-{step}-light")
+            if place == 0 and step in WORK_SHOWN:
                 with shown(setup, step):
                     await both(desk, folder, f"setup-{name}-{step}-working")
-    await large(desk, setup, page, folder)
+    await large(desk, setup, folder)
 
 
 @contextmanager
 def shown(setup: SetupPresenter, step: StepName) -> Iterator[None]:
     """A step as it would stand in the middle of its work."""
-    before, answer = setup.steps[step], setup.seen.answer
+    kernels = setup.start.kernels
+    before, answer, tested = setup.steps[step], setup.seen.answer, kernels.state
     setup.steps[step] = WORK_SHOWN[step]
     setup.seen.answer = ANSWER
+    kernels.state = TESTED
     setup.changed.emit()
     yield
-    setup.steps[step], setup.seen.answer = before, answer
+    setup.steps[step], setup.seen.answer, kernels.state = before, answer, tested
     setup.changed.emit()
 
 
-async def large(desk: Desk, setup: SetupPresenter, page: QWidget, folder: Path) -> None:
+async def large(desk: Desk, setup: SetupPresenter, folder: Path) -> None:
     """The smallest window with large text, and the whole plan in a tall one."""
     os.environ["DIFFUSION_DESK_MACHINE"] = str(recorded_machines()[MACHINES[0]])
     await setup.detect_now()
     setup.show_step("plan")
     desk.window.resize(SIZE[0], TALL)
     await both(desk, folder, "setup-plan-whole")
-    apply_theme(desk.app, "light", 1.5)
-    desk.window.resize(desk.window.minimumSize())
+    enlarge(desk)
     for step in STEPS:
         setup.show_step(step)
-        await asyncio.sleep(SETTLE_S)
-        desk.window.grab().save(str(folder / f"setup-{step}-large.png"))
-
-
-async def both(desk: Desk, folder: Path, name: str) -> None:
-    for theme in ("light", "dark"):
-        apply_theme(desk.app, theme)
-        await asyncio.sleep(SETTLE_S)
-        desk.window.grab().save(str(folder / f"{name}-{theme}.png"))
-
-
-async def session(app: QApplication, folder: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="desk") as home:
-        os.environ["DIFFUSION_DESK_HOME"] = home
-        os.environ["DIFFUSION_DESK_MACHINE"] = str(recorded_machines()[MACHINES[0]])
-        state = UiState(QSettings(f"{home}/window.ini", QSettings.Format.IniFormat))
-        desk = Desk(app, state, NotificationSink())
-        try:
-            await shoot(desk, folder)
-        finally:
-            desk.request_close()
-            await desk.run()
-
-
-def main() -> None:
-    import qasync
-
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
-    folder.mkdir(exist_ok=True)
-    app = QApplication(["screenshots"])
-    app.setStyle("Fusion")
-    app.setQuitOnLastWindowClosed(False)
-    asyncio.run(session(app, folder), loop_factory=lambda: qasync.QEventLoop(app))
+        await take(desk, folder, f"setup-{step}-large")
 
 
 if __name__ == "__main__":
-    main()
+    run(shoot)

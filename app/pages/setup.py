@@ -213,7 +213,7 @@ class SetupPage(QWidget):
         presenter, start = self.presenter, self.presenter.start
         step = presenter.steps["launch"]
         steps, log = presenter.steps, "\n".join(presenter.seen.log)
-        prepared = steps["engine"].done and steps["checkpoint"].done
+        prepared = presenter.seen.plan is not None and steps["engine"].done and steps["checkpoint"].done
         self.launch.show_launch(step, start.phases, log, prepared=prepared)
         self.launch.kernels.show_state(start.kernels.state, free=not step.busy and not start.runs)
 

@@ -109,7 +109,7 @@ class KernelTest(QObject):
         self._show(KernelState(wanted=True, step=Step("running", self.tr("The test runs."), work=work)))
 
     def _before(self) -> str:
-        return self.tr("Before the first start every card computes each shape of the model once, in about a minute.")
+        return self.tr("Before the first start each card is tested once; it takes about a minute a card.")
 
     def _stored(self, verdicts: Sequence[str | None], machine: Machine) -> Step:
         if "waived" in verdicts:

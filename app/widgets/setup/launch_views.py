@@ -105,7 +105,8 @@ class LaunchView(QWidget):
         ``prepared``: all that a start needs is there.
         """
         head = Step(step.phase, self.tr("Starting") if step.busy else step.text, step.remedy)
-        first = self.tr("Ready to start") if prepared else self.tr("Engine and checkpoint come first")
+        missing = self.tr("Engine and checkpoint come first") if phases else self.tr("Make a plan first")
+        first = self.tr("Ready to start") if prepared else missing
         self.head.show_step(head, first)
         self.work.show_step(step)
         now = phases.index(step.work.phase) if step.work is not None and step.work.phase in phases else -1
@@ -114,7 +115,7 @@ class LaunchView(QWidget):
             for place, name in enumerate(phases)
         ]
         self.phases.show_lines(lines)
-        self.start.setVisible(not step.busy)
+        self.start.setVisible(bool(phases) and not step.busy)
         set_role(self.start, "primary" if prepared and not step.done else "")
         self.start.setText(self.tr("Start again") if step.phase in ("done", "failed") else self.tr("Start"))
         self.stop.setVisible(step.busy)

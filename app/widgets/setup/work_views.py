@@ -56,7 +56,8 @@ class EngineView(QWidget):
             wrap=True,
         )
         buttons = hbox(self.install, self.resume, self.pause, self.cancel, 1)
-        self._doing = card(vbox(words, self.work, buttons, spacing=12))
+        self.note = label("", "muted", wrap=True)
+        self._doing = card(vbox(words, self.work, self.note, buttons, spacing=12))
         offline = label(self.tr("Without a network"), "strong")
         self._offline = card(vbox(offline, self.wheels, spacing=8))
         self.fixes = Sentences("setup.engine.fixes")
@@ -65,8 +66,11 @@ class EngineView(QWidget):
 
     def show_engine(self, step: Step, fixes: Sequence[tuple[str, str, str]], *, needed: bool) -> None:
         """``fixes``: (status, title, detail) of what the plan depends on; ``needed``: vLLM is part of the plan."""
-        self.head.show_step(step, self.tr("Make a plan first"))
+        head = Step(step.phase, self.tr("Installing the engine") if step.busy else step.text, step.remedy)
+        self.head.show_step(head, self.tr("Make a plan first"))
         self.work.show_step(step)
+        self.note.setText(step.text if step.busy else "")
+        self.note.setVisible(step.busy and bool(step.text))
         self.install.setVisible(needed and not step.busy)
         self.install.setText(self.tr("Install again") if step.done else self.tr("Install"))
         self.pause.setVisible(step.phase == "running")

@@ -30,6 +30,10 @@ async def test_every_step_of_every_machine_can_be_shown(name: str, qtbot: QtBot)
         label = page.findChild(QLabel, f"setup.{step}.text")
         assert label is not None
         assert label.text()
+        if step == "launch" and steps[step].phase == "open":
+            ready = seen.embedded  # nothing is installed in this home
+            assert ("Ready to start" in label.text()) == ready
+            assert page.launch.start.isHidden() == isinstance(seen.result, Refusal)
     if isinstance(seen.result, Refusal):
         assert steps["plan"].phase == "failed"
         assert presenter.command_line() == ""
