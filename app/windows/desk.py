@@ -190,15 +190,25 @@ class Desk(QObject):
         if state.phase in ("failed", "lost") and self.engine is not None:
             lost = self.tr("The engine stopped answering: {why}").format(why=state.message)
             failed = self.tr("The engine did not start: {why}").format(why=state.message)
+            known = state.diagnosis is not None  # then there is more to do than to try again
             notice = Notice(
                 "error",
                 lost if state.phase == "lost" else failed,
                 state.remedy or self.tr("Its log is on the Engine page."),
                 topic="engine",
-                action=self.tr("Restart"),
-                run=self.engine.restart,
+                action=self.tr("What can be done") if known else self.tr("Restart"),
+                run=(lambda: self.window.show_page("engine")) if known else self.engine.restart,
             )
             self.notifier.show(notice)
+        elif state.diagnosis is not None:
+            hangs = Notice(
+                "warning",
+                self.tr("The engine may hang: {why}").format(why=state.diagnosis.cause),
+                topic="engine",
+                action=self.tr("What can be done"),
+                run=lambda: self.window.show_page("engine"),
+            )
+            self.notifier.show(hangs)
 
     def _use_engine(self, choice: EngineChoice) -> None:
         assert self.settings is not None

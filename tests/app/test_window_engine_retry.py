@@ -40,6 +40,10 @@ async def test_a_failed_launch_becomes_a_changed_plan_that_the_setup_knows(
     await within(failed)
     assert engine.state.diagnosis is not None
     assert engine.state.diagnosis.rule == "oom"
+    button(desk, "notice.action").click()
+    assert desk.window.current_page == "engine", "the notice leads to what can be done"
+    assert button(desk, "engine.diagnosis.remedy.text_only").isEnabled()
+    desk.window.show_page("setup")
     card = "setup.launch.diagnosis"
     proposed = expect(desk.remedies.proposed.connect)
     button(desk, f"{card}.remedy.text_only").click()
