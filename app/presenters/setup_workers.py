@@ -35,6 +35,7 @@ class SetupWorkers(QObject):
         self._worker: Worker | None = None
         self._watch: asyncio.Task[None] | None = None
         self._now = Step()
+        self._closing = False
         self.step: StepName | None = None
 
     @property
@@ -61,12 +62,14 @@ class SetupWorkers(QObject):
         self.send("cancel")
 
     async def close_down(self) -> None:
-        """Ends the worker; when this returns it is gone."""
+        """Ends the worker, one that is only being started too; when this returns it is gone."""
+        self._closing = True
         if self._worker is not None:
-            self.cancel()
             await self._worker.stop()
         if self._watch is not None:
             await asyncio.wait([self._watch], timeout=10)
+        if self._worker is not None:  # it came up meanwhile, and does not hear
+            await self._worker.stop()
         await cancel_all(self)
 
     async def _run(self, step: StepName, argv: Sequence[str]) -> None:
@@ -76,6 +79,9 @@ class SetupWorkers(QObject):
         except EngineError as error:
             last = RunFailed(code=error.code, message=error.message, remedy=error.remedy)
         else:
+            if self._closing:
+                self.cancel()
+            self._stand(step, self._now)  # its process is known now
             last = await self._follow(step, self._worker)
         # The last word counts when the process is gone: its locks are free, and the next worker may start.
         self._worker, self.step = None, None
