@@ -52,7 +52,9 @@ def _keys(review: Review) -> None:
         if key in ("q", "\x03", "\x04"):
             break
         if key == "u":
-            click.echo(_undone(review.undo()))
+            undone = review.undo()
+            done -= undone is not None and done > 0
+            click.echo(_undone(undone))
         elif key == "s":
             passed.add(_key_of(item))
         elif key in item.keys:
