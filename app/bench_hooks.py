@@ -4,6 +4,7 @@
     through, and quits.
 ``gui``  measures how late each tick of a 16 ms timer is, first in an idle window, then with a chat stream and a
     32-wide run active, prints ``{"idle_ms": [...], "busy_ms": [...]}`` and quits.
+``chat``  measures what streamed answers, long conversations and many answers cost; see ``app/bench_chat.py``.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def start_bench(name: str, desk: Desk) -> None:
     Raises:
         ValueError: no bench has this name.
     """
-    benches = {"first-paint": _first_paint, "gui": _gui}
+    benches = {"first-paint": _first_paint, "gui": _gui, "chat": _chat}
     if name not in benches:
         raise ValueError(f"DIFFUSION_DESK_BENCH={name}: there are {', '.join(benches)}")
     owner = _Bench(desk)
@@ -79,6 +80,15 @@ async def _gui(desk: Desk, _painted: asyncio.Future[float]) -> None:
     busy = await _lateness(SECONDS)
     stream.cancel()
     _print({"idle_ms": idle, "busy_ms": busy})
+    desk.request_close()
+
+
+async def _chat(desk: Desk, _painted: asyncio.Future[float]) -> None:
+    from app.bench_chat import measure
+
+    await _signal(desk.loaded.connect)
+    await _ready(desk)
+    _print(await measure(desk, _lateness, _rss_bytes))
     desk.request_close()
 
 

@@ -205,6 +205,8 @@ def set_role(widget: QWidget, role: str) -> None:
     if widget.property("role") == role:
         return
     widget.setProperty("role", role)
+    if not widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
+        return  # it is polished when it is shown for the first time
     widget.style().unpolish(widget)
     widget.style().polish(widget)
 

@@ -116,6 +116,12 @@ class MessageView(QFrame):
             if not self._timer.isActive():
                 self._timer.start(self._interval)
 
+    def flush(self) -> None:
+        """Shows at once what waits for the next coalesced update."""
+        if self._timer.isActive():
+            self._timer.stop()
+            self._render()
+
     def set_thought(self, thought: str) -> None:
         """A thought in a fold above the answer; none takes the fold away."""
         if thought and self._thought is None:

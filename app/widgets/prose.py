@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, QUrl, Signal
@@ -37,11 +38,14 @@ class ProseView(QTextBrowser):
         self.document().setIndentWidth(INDENT)
         self.anchorClicked.connect(lambda url: self.link_clicked.emit(url.toString()))
         self.highlighted.connect(self._show_target)
-        self.set_html(html)
+        if html:
+            self.set_html(html)
 
     def set_html(self, html: str) -> None:
         self._html, self._plain = html, ""
-        self.document().setDefaultStyleSheet(_css(current_tokens()))
+        css = _css(current_tokens())
+        if css != self.document().defaultStyleSheet():  # reading it takes longer than a short text
+            self.document().setDefaultStyleSheet(css)
         self.setHtml(html)
         self._fit()
 
@@ -93,6 +97,7 @@ class ProseView(QTextBrowser):
         self.setToolTip(url.toString())
 
 
+@lru_cache(maxsize=2)
 def _css(tokens: Tokens) -> str:
     """Style of the prose; Qt knows a subset of CSS 2.1."""
     return f"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections.abc import Mapping
 from typing import Any
 
 from engine.bench.result import BenchResult, Figure, middle
@@ -42,8 +43,11 @@ async def paint_once() -> dict[str, Any]:
     return await ask_window("first-paint", TIMEOUT_S)
 
 
-async def ask_window(bench: str, timeout_s: float) -> dict[str, Any]:
+async def ask_window(bench: str, timeout_s: float, env: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Run the window in one of its bench modes (``app/bench_hooks.py``); the last JSON line that it prints.
+
+    Args:
+        env: more for its environment.
 
     Raises:
         UserError: it printed none.
@@ -56,6 +60,7 @@ async def ask_window(bench: str, timeout_s: float) -> dict[str, Any]:
                 "QT_QPA_PLATFORM": "offscreen",
                 BENCH_VARIABLE: bench,
                 "DIFFUSION_DESK_HOME": home,
+                **(env or {}),
             },
         )
     for line in reversed(end.output.splitlines()):
