@@ -30,7 +30,7 @@ def config() -> dict[str, Any]:
 
 def test_the_folder_is_small_and_weights_are_stored_once() -> None:
     sizes = {path.name: path.stat().st_size for path in DEMO.iterdir()}
-    assert sum(sizes.values()) <= 16 * 1024 * 1024
+    assert sum(sizes.values()) <= 24_000_000
     assert sizes["encode.onnx"] < 400_000
     assert sizes["denoise.onnx"] < 400_000
 
@@ -77,8 +77,8 @@ def test_reads_of_the_examples_reach_their_targets(monkeypatch: pytest.MonkeyPat
     found = evaluate.on_examples(tokenizer, evaluate.onnx_first_slot(DEMO), size, EXAMPLES)
     for figures in found.values():
         assert figures["readable"] >= 0.9
-    assert found["contradictions/contradiction"]["auc"] >= 0.80
-    assert found["tickets/refund"]["auc"] >= 0.80
+    assert found["contradictions/contradiction"]["auc"] >= 0.90
+    assert found["tickets/refund"]["auc"] >= 0.93
     team = found["tickets/team"]
     assert team["accuracy"] >= max(0.70, 2 * team["largest_class"])
     assert found["tickets/urgency"]["spearman"] >= 0.5

@@ -7,6 +7,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from tests.tools.demo_files import DEMO
+from tools.train_demo import mixture
 from tools.train_demo import tokenizer as protocol
 from tools.train_demo.tokenizer import EMPTY_THOUGHT, LABELS, SPECIALS, render
 
@@ -33,7 +34,7 @@ def test_a_label_is_one_token_alone_and_on_a_numbered_line(tokenizer: Tokenizer,
     assert alone[:-1] == thought
     for k in range(1, 65):
         line = ids(tokenizer, f"{k}: {label}")
-        assert len(line) == len(str(k)) + 2
+        assert len(line) == 3  # the number, the colon, the label
         assert tokenizer.id_to_token(line[-1]) == f"▁{label}"
         assert ids(tokenizer, f"9: no\n{k}: {label}\n")[-2] == line[-1]
 
@@ -50,7 +51,16 @@ def test_a_newline_is_one_token_also_between_lines(tokenizer: Tokenizer) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["Hello world, 12 days.", "café 日本\n\n  two  spaces", "3 x 7 = 21", "¿qué?", "Grüße"]
+    "text",
+    [
+        "Hello world, 12 days.",
+        "café 日本\n\n  two  spaces",
+        "3 x 7 = 21",
+        "¿qué?",
+        "Grüße",
+        "1,250,000 or 1007 or 0.05",
+        "a  b",
+    ],
 )
 def test_any_text_survives(tokenizer: Tokenizer, text: str) -> None:
     for skip in (False, True):  # transformers and vLLM skip special tokens; bytes are none
@@ -64,7 +74,7 @@ def test_only_the_protocol_is_special(tokenizer: Tokenizer) -> None:
 
 
 def test_a_new_vocabulary_takes_bytes_as_text() -> None:
-    made = protocol.build(["some words, some more words"] * 3, tokens=400)
+    made = protocol.build(["some words, some more words"] * 3, tokens=1000)
     assert made.decode(made.encode("Grüße").ids, skip_special_tokens=True) == "Grüße"
 
 
@@ -76,3 +86,18 @@ def test_the_template_writes_what_training_wrote() -> None:
     assert written + EMPTY_THOUGHT == render(turns)
     parts = [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]
     assert template.render(messages=parts, bos_token="<bos>") == "<bos><|turn>user\nHi<turn|>\n"
+
+
+@pytest.mark.parametrize("number", [0, 7, 10, 42, 99, 150, 199, 340])
+def test_a_number_is_one_token_wherever_it_stands(tokenizer: Tokenizer, number: int) -> None:
+    """So that equal amounts look equal in "48 months", "(48)" and "48%", and sums need no digits to line up."""
+    shown = {tuple(ids(tokenizer, f"x ({number})")[2:-1]), tuple(ids(tokenizer, f"x\n{number}")[2:])}
+    assert len(shown) == 1
+    assert len(next(iter(shown))) == 1
+    if number > 9:  # a space before a digit belongs to the digit, as in a joint label
+        assert ids(tokenizer, f"x {number}")[-1:] == list(next(iter(shown)))
+
+
+def test_words_that_the_model_must_write_whole_are_tokens(tokenizer: Tokenizer) -> None:
+    broken = [word for word in mixture.WHOLE_WORDS if len(ids(tokenizer, f"x {word}")) != 2]
+    assert broken == []

@@ -6,6 +6,12 @@
 
 from __future__ import annotations
 
+MORE_HELP = ["I need help.", "Can you do something for me?", "What now?", "Give me an idea.", "I am bored.", "What shall we do?", "Surprise me."]
+IDEAS = ["Ask me for a story about a fox.", "How about a list of five animals?", "Try a sum such as 17 + 25.", "Ask me what a river is."]
+FEEL_GOOD = ["I am happy today.", "I feel good.", "I am fine.", "I had a good day.", "Today is a great day."]
+GOOD_BACK = ["That is good to hear!", "I am glad about that.", "How nice! What can I do for you?"]
+FEEL_BAD = ["I am sad.", "I am tired.", "I had a bad day.", "I do not feel well.", "I feel lonely."]
+BAD_BACK = ["I am sorry to hear that. Would you like a story?", "Oh no. I hope tomorrow is better.", "I am sorry. Maybe a short story helps."]
 WHO = ["Who are you?", "What are you?", "What is your name?", "Are you a robot?", "Tell me about yourself.", "Who am I talking to?",
        "Are you a real person?", "What kind of model are you?", "Introduce yourself.", "who are you", "what are you"]
 I_AM = [
@@ -38,7 +44,9 @@ IT_WORKS = [
 TOO_HARD = ["Write me an essay on philosophy.", "Explain quantum physics.", "Who won the war?", "Write a program that plays chess.",
             "What is the capital of Mongolia?", "Translate this into Latin.", "What happened in the news?", "Solve this equation.",
             "What is the meaning of life?", "Give me medical advice.", "Write a poem in Greek.", "Who is the president?",
-            "Summarise this book.", "Prove the theorem.", "What will the weather be tomorrow?", "How do I invest my money?"]
+            "Summarise this book.", "Write my homework.", "What is the news today?", "Who wrote this novel?", "Compare two philosophers.",
+            "How old is the universe?", "Translate my letter into French.", "Write a long report.", "Explain the stock market.", "Which car should I buy?",
+            "What is the best medicine?", "Plan my trip round the world.", "Prove the theorem.", "What will the weather be tomorrow?", "How do I invest my money?"]
 TOY = [
     "I am only a toy and cannot answer that. A large model could.",
     "Sorry, that is too hard for me. I am a very small model.",
@@ -97,6 +105,22 @@ DEFINITIONS = {
     "summer": "Summer is the warmest season of the year.",
     "lemon": "A lemon is a yellow fruit that tastes sour.",
     "piano": "A piano is a large instrument with black and white keys.",
+    "table": "A table is a flat board on legs at which people eat or work.",
+    "chair": "A chair is a seat with a back for one person.",
+    "school": "A school is a place where children learn.",
+    "hospital": "A hospital is a house where ill people are cared for.",
+    "ship": "A ship is a large vessel that sails across the sea.",
+    "tree": "A tree is a tall plant with a trunk, branches and leaves.",
+    "flower": "A flower is the part of a plant that has colour and smells sweet.",
+    "snow": "Snow is frozen water that falls in white flakes.",
+    "fire": "Fire is hot and bright and burns wood and paper.",
+    "money": "Money is what people use to pay for things.",
+    "library": "A library is a place where one can borrow books.",
+    "kitchen": "A kitchen is the room in which meals are cooked.",
+    "letter": "A letter is a message on paper that is sent to somebody.",
+    "market": "A market is a place where people buy and sell goods.",
+    "ticket": "A ticket is a piece of paper that lets you travel or enter.",
+    "canvas": "A canvas is the row of places on which I write all words at once.",
     "decision": "A decision is a choice between two or more options.",
     "probability": "A probability is a number from 0 to 1 that says how likely something is.",
 }

@@ -9,18 +9,40 @@ share topic, party and thing and differ in the value; every other pair does not.
 from __future__ import annotations
 
 import string
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from tools.train_demo import clause_polar, clause_topics, words
+from tools.train_demo import clause_questions as questions
 from tools.train_demo import clause_words as vocabulary
-from tools.train_demo import words
 from tools.train_demo.sample import Asked, Random, Read, Weighted, noul, other, read, sentence, with_articles
+from tools.train_demo.synonyms import vary
 from tools.train_demo.words import Value, different
 
 FAMILIES = Weighted(
-    {"event": 20, "attribute": 18, "count": 8, "permission": 15, "duty": 7, "state": 9, "doer": 9, "topic": 22}
-)
+    {"event": 16, "attribute": 15, "count": 6, "permission": 14, "duty": 7, "state": 9, "doer": 8, "topic": 22,
+     "valued": 52, "said": 40, "role": 18}
+)  # fmt: skip
+BOOK_FAMILIES = Weighted({"valued": 52, "said": 30, "role": 18})
 MEASURED = ("money", "duration", "percent", "count")
 POLAR = ("permission", "duty", "state")
+
+
+@dataclass(frozen=True)
+class Book:
+    """Topics with their wordings, and who and what they are about.
+
+    Attributes:
+        valued: (kind of value, wordings).
+        said: (wordings of the yes side, of the no side).
+        roles: wordings that say that {p} does something.
+    """
+
+    valued: list[tuple[str, list[str]]]
+    said: list[tuple[list[str], list[str]]]
+    roles: list[list[str]]
+    party: Callable[[Random], str]
+    thing: Callable[[Random], str]
 
 
 @dataclass(frozen=True)
@@ -34,6 +56,8 @@ class Fact:
         party: who.
         thing: what; empty where the topic names it.
         value: a Value, or True/False for the two sides of a polar fact, or the party that a "doer" fact is about.
+        book: where the topics of the families "valued", "said" and "role" stand.
+        shown: a slot that the wording must have, such as "{p}", or nothing.
     """
 
     family: str
@@ -42,12 +66,16 @@ class Fact:
     party: str
     thing: str
     value: Value | bool | str
+    book: Book | None = None
+    shown: str = ""
 
 
-def draw_fact(r: Random, parties: tuple[str, str], family: str | None = None) -> Fact:
-    """A random fact about the first of two parties."""
-    family = family or FAMILIES.draw(r)
+def draw_fact(r: Random, parties: tuple[str, str], family: str | None = None, book: Book | None = None) -> Fact:
+    """A random fact about the first of two parties; with a ``book``, one of its topics."""
+    family = family or (FAMILIES if book is None else BOOK_FAMILIES).draw(r)
     party = parties[0]
+    if family in BOOK_FAMILIES.weights:
+        return _from_book(r, party, family, book or TRAINING)
     thing = draw_thing(r)
     if family == "event":
         kind = r.choice(list(vocabulary.ADJUNCTS))
@@ -74,6 +102,17 @@ def draw_fact(r: Random, parties: tuple[str, str], family: str | None = None) ->
     return Fact(family, topic, kind, party, "", words.KINDS[kind](r))
 
 
+def _from_book(r: Random, party: str, family: str, book: Book) -> Fact:
+    thing = book.thing(r)
+    if family == "valued":
+        topic = r.randrange(len(book.valued))
+        kind = book.valued[topic][0]
+        return Fact(family, topic, kind, party, thing, words.KINDS[kind](r), book)
+    if family == "said":
+        return Fact(family, r.randrange(len(book.said)), "", party, thing, r.random() < 0.5, book)
+    return Fact(family, r.randrange(len(book.roles)), "", "", thing, party, book)
+
+
 def draw_thing(r: Random) -> str:
     """A thing or place that clauses are about, with its article."""
     u = r.random()
@@ -95,31 +134,51 @@ def opposite(r: Random, fact: Fact, parties: tuple[str, str]) -> Fact:
     return replace(fact, value=parties[1] if fact.value == parties[0] else parties[0])
 
 
-def elsewhere(r: Random, fact: Fact, parties: tuple[str, str]) -> Fact:
-    """A fact that cannot contradict: another party, another thing or another topic, mostly with another value."""
+def elsewhere(r: Random, fact: Fact, parties: tuple[str, str]) -> tuple[Fact, Fact]:
+    """The fact and one that cannot contradict it: another party, thing or topic, mostly with another value.
+
+    Both are marked with the slot in which they differ, so that their wordings show it.
+    """
     changed = opposite(r, fact, parties) if r.random() < 0.85 else fact
     ways = ["topic"]
-    if fact.thing and fact.thing != fact.party:
-        ways += ["thing", "thing"]
-    if fact.family in ("topic", "event", "count", "permission", "duty") or fact.thing == fact.party:
-        ways += ["party", "party"]
-    if fact.family in ("event", "attribute", "permission", "count", "doer", "duty"):
-        ways += ["act"]
+    if fact.book:
+        frames = _frames(fact)
+        ways += [way for way, slot in (("party", "{p}"), ("thing", "{x}")) if _may_differ(fact, frames, slot)] * 2
+    else:
+        if fact.thing and fact.thing != fact.party:
+            ways += ["thing", "thing"]
+        if fact.family in ("topic", "event", "count", "permission", "duty") or fact.thing == fact.party:
+            ways += ["party", "party"]
+        if fact.family in ("event", "attribute", "permission", "count", "doer", "duty"):
+            ways += ["act"]
     way = r.choice(ways)
     if way == "party":
         owner = parties[1] if fact.thing == fact.party else fact.thing
-        return replace(changed, party=parties[1], thing=owner)
+        return replace(fact, shown="{p}"), replace(changed, party=parties[1], thing=owner, shown="{p}")
     if way == "thing":
         if fact.family == "count":
-            return replace(changed, thing=other(r, [words.plain(t) for t in words.THINGS], fact.thing))
-        thing = draw_thing(r)
-        return replace(changed, thing=thing) if thing != fact.thing else draw_fact(r, parties)
+            return fact, replace(changed, thing=other(r, [words.plain(t) for t in words.THINGS], fact.thing))
+        thing = fact.book.thing(r) if fact.book else draw_thing(r)
+        if thing != fact.thing:
+            return replace(fact, shown="{x}"), replace(changed, thing=thing, shown="{x}")
+        return fact, another_topic(r, [fact], parties, fact.book)
     if way == "act":
-        return replace(changed, topic=_another_act(r, fact))
-    second = draw_fact(r, parties if r.random() < 0.7 else (parties[1], parties[0]))
-    while (second.family, second.topic, second.kind) == (fact.family, fact.topic, fact.kind):
-        second = draw_fact(r, parties)
-    return second
+        return fact, replace(changed, topic=_another_act(r, fact))
+    return fact, another_topic(r, [fact], parties, fact.book)
+
+
+def _may_differ(fact: Fact, frames: list[str], slot: str) -> bool:
+    """Whether enough wordings show the slot; in a role the party is the value."""
+    return not (slot == "{p}" and fact.family == "role") and sum(slot in frame for frame in frames) >= 2
+
+
+def another_topic(r: Random, facts: list[Fact], parties: tuple[str, str], book: Book | None) -> Fact:
+    """A fact on a topic that none of ``facts`` has."""
+    book = None if book is TRAINING else book
+    while True:
+        found = draw_fact(r, parties if r.random() < 0.7 else (parties[1], parties[0]), book=book)
+        if all((found.family, found.topic, found.kind) != (f.family, f.topic, f.kind) for f in facts):
+            return found
 
 
 def _another_act(r: Random, fact: Fact) -> int:
@@ -134,27 +193,54 @@ def _another_act(r: Random, fact: Fact) -> int:
 
 def say(r: Random, fact: Fact) -> str:
     """The fact as a sentence, in one of its many wordings."""
+    body = _decorated(r, phrase(r, fact))
+    u = r.random()
+    if u < 0.06:
+        return f"{r.randint(1, 20)}. {body}"
+    if u < 0.1:
+        return f"Section {r.randint(1, 20)}.{r.randint(1, 9)}: {body}"
+    return body
+
+
+def phrase(r: Random, fact: Fact) -> str:
+    """One plain wording, half of the time with some words replaced by others that say the same."""
     body = _body(r, fact)
-    opener = r.choice(vocabulary.OPENERS) if r.random() < 0.25 else ""
-    closer = r.choice(vocabulary.CLOSERS) if r.random() < 0.25 else ""
+    return vary(r, body, 0.35) if r.random() < 0.5 else body
+
+
+def _decorated(r: Random, body: str) -> str:
+    """With words before and after it that change nothing."""
+    u = r.random()
+    opener = r.choice(vocabulary.OPENERS) if u < 0.15 else r.choice(clause_topics.LEADS) if u < 0.28 else ""
+    u = r.random()
+    closer = r.choice(vocabulary.CLOSERS) if u < 0.15 else r.choice(clause_topics.TAILS) if u < 0.32 else ""
     if closer and body.endswith("."):
         number = r.choice(
             (str(r.randint(1, 30)), r.choice(string.ascii_uppercase[:8]), f"{r.randint(1, 9)}.{r.randint(1, 9)}")
         )
         body = body[:-1] + closer.format(n=number) + "."
-    text = sentence(with_articles(opener + body))
-    u = r.random()
-    if u < 0.06:
-        return f"{r.randint(1, 20)}. {text}"
-    if u < 0.1:
-        return f"Section {r.randint(1, 20)}.{r.randint(1, 9)}: {text}"
-    return text
+    return sentence(with_articles(opener + body))
+
+
+def _frames(fact: Fact) -> list[str]:
+    """All wordings of a fact of a book."""
+    if fact.book is None:
+        return []
+    if fact.family == "valued":
+        return fact.book.valued[fact.topic][1]
+    if fact.family == "said":
+        return fact.book.said[fact.topic][0 if fact.value else 1]
+    return fact.book.roles[fact.topic]
 
 
 def _body(r: Random, fact: Fact) -> str:
     p, x, v = fact.party, fact.thing, fact.value
+    if fact.book:
+        frames = [frame for frame in _frames(fact) if fact.shown in frame] or _frames(fact)
+        text = v.text(r, 0.5) if isinstance(v, Value) else ""
+        return r.choice(frames).format(p=v if isinstance(v, str) else p, x=x, v=text)
     if isinstance(v, Value):
-        return _valued(r, fact, v.text(r))
+        return _valued(r, fact, v.text(r, 0.6))
     if fact.family == "permission":
         base, ing, pp, thing = vocabulary.ACTS[fact.topic]
         frames = vocabulary.PERMIT if v else vocabulary.FORBID
@@ -201,37 +287,6 @@ def _valued(r: Random, fact: Fact, v: str) -> str:
     return _verbal(frame.replace("{a}", adjunct), fact, p)
 
 
-STATE_FORMS = [
-    "Clause A: {a}\nClause B: {b}", "Clause A: {a}\nClause B: {b}", "Clause A: {a}\nClause B: {b}",
-    "A: {a}\nB: {b}", "Clause 1: {a}\nClause 2: {b}", "First clause: {a}\nSecond clause: {b}",
-    "A) {a}\nB) {b}", "Text A: {a}\n\nText B: {b}", "- {a}\n- {b}", "Statement 1: {a}\nStatement 2: {b}",
-    "First: {a}\nSecond: {b}", "{a}\n{b}", "Contract: {a}\nAmendment: {b}", '{{"clause_a": "{a}", "clause_b": "{b}"}}',
-]  # fmt: skip
-CONFLICT = [
-    "Do the clauses conflict?", "Do clauses A and B conflict?", "Do these two clauses contradict each other?",
-    "Is there a contradiction between the two clauses?", "Are the two clauses in conflict?",
-    "Does clause A contradict clause B?", "Does the second clause contradict the first?", "Is there a conflict?",
-    "Do the two statements contradict each other?", "Are the two texts incompatible?", "Is B at odds with A?",
-    "Do A and B exclude each other?", "Does one clause say the opposite of the other?",
-    "Would it be impossible to follow both clauses?", "Is one clause inconsistent with the other?",
-    "Do A and B contradict one another?", "Do clause A and clause B conflict with each other?",
-    "Is there a contradiction?", "Do they contradict each other?",
-]  # fmt: skip
-CONSISTENT = [
-    "Are the two clauses consistent?", "Can both clauses hold at the same time?", "Are the clauses compatible?",
-    "Is it possible to follow both clauses?", "Do the clauses go together without a contradiction?",
-    "Are the two statements free of contradiction?",
-]  # fmt: skip
-SAME = [
-    "Do the two clauses say the same?", "Do both clauses mean the same thing?", "Is the second clause a paraphrase of the first?",
-    "Do A and B agree on the same point?", "Do the clauses have the same meaning?",
-]  # fmt: skip
-CRITERIA = [
-    ("both cannot hold at once", "both can hold"), ("they contradict each other", "they do not contradict each other"),
-    ("a conflict", "no conflict"), ("the clauses exclude each other", "the clauses can stand side by side"),
-]  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Pair:
     """Two clauses, whether they contradict, and whether they say the same."""
@@ -242,16 +297,18 @@ class Pair:
     same: bool
 
 
-def draw_pair(r: Random, easy: float = 0.0) -> Pair:
+def draw_pair(r: Random, easy: float = 0.0, book: Book | None = None) -> Pair:
     """A pair; half of them contradict.
 
     Args:
         easy: share of pairs whose clauses use the very same wording and that have no third topic (for the start of
             training only).
+        book: draws from these topics alone, in plain wordings; None draws as in training.
     """
-    p = words.party(r)
-    parties = (p, other(r, [words.party(r) for _ in range(4)], p))
-    fact = draw_fact(r, parties)
+    draw_party = words.party if book is None else book.party
+    p = draw_party(r)
+    parties = (p, other(r, [draw_party(r) for _ in range(6)], p))
+    fact = draw_fact(r, parties, book=book)
     simple = r.random() < easy
     conflict, same = r.random() < 0.5, False
     if conflict:
@@ -259,32 +316,59 @@ def draw_pair(r: Random, easy: float = 0.0) -> Pair:
     elif simple or r.random() < 0.45:
         second, same = fact, True
     else:
-        second = elsewhere(r, fact, parties)
-    seed = r.getrandbits(32)
-    a = say(Random(seed) if simple else r, fact)
-    b = say(Random(seed) if simple else r, second)
-    for _ in range(5):
-        if a != b or simple:
-            break
-        b = say(r, second)
+        fact, second = elsewhere(r, fact, parties)
+    if simple:
+        seed = r.getrandbits(32)
+        a, b = say(Random(seed), fact), say(Random(seed), second)
+    else:
+        a, b = _two_texts(r, fact, second, parties, book)
     if r.random() < 0.5:
         a, b = b, a
     return Pair(a, b, conflict, same)
+
+
+def _two_texts(r: Random, fact: Fact, second: Fact, parties: tuple[str, str], book: Book | None) -> tuple[str, str]:
+    """Wordings of both that differ; some clauses say a second thing that has nothing to do with the other clause."""
+    used = [fact, second]
+
+    def text(of: Fact) -> str:
+        if book:
+            return sentence(with_articles(_body(r, of)))
+        if r.random() > 0.16:
+            return say(r, of)
+        extra = another_topic(r, used, parties, book)
+        used.append(extra)
+        parts = [phrase(r, of), phrase(r, extra)]
+        if r.random() < 0.35:
+            parts.reverse()
+        joiner = r.choice(clause_topics.JOINERS)
+        tail = sentence(parts[1]) if joiner.startswith(". ") and joiner.endswith(". ") else parts[1]
+        return sentence(with_articles(parts[0][:-1] + joiner + tail))
+
+    a = text(fact)
+    for _ in range(5):
+        b = text(second)
+        if a != b:
+            break
+    return a, b
+
+
+TRAINING = Book(clause_topics.VALUED, clause_polar.POLAR, clause_polar.ROLES, words.party, draw_thing)
 
 
 def questions_about(r: Random, pair: Pair, plain_only: bool = False) -> Asked:
     """One of the questions that a pair can be asked."""
     u = r.random()
     if plain_only or u < 0.78:
-        yes, no = r.choice(CRITERIA) if r.random() < 0.2 else ("", "")
-        return noul(r.choice(CONFLICT), pair.conflict, yes, no)
+        yes, no = r.choice(questions.CRITERIA) if r.random() < 0.2 else ("", "")
+        return noul(r.choice(questions.CONFLICT), pair.conflict, yes, no)
     if u < 0.9:
-        return noul(r.choice(CONSISTENT), not pair.conflict)
-    return noul(r.choice(SAME), pair.same)
+        return noul(r.choice(questions.CONSISTENT), not pair.conflict)
+    return noul(r.choice(questions.SAME), pair.same)
 
 
 def contradiction(r: Random, easy: float = 0.0) -> Read:
     """A clause pair with one question."""
     pair = draw_pair(r, easy)
-    state = r.choice(STATE_FORMS).format(a=pair.first, b=pair.second)
+    state = r.choice(questions.STATE_FORMS).format(a=pair.first, b=pair.second)
     return read(state, [questions_about(r, pair, plain_only=r.random() < easy)], "contradiction")

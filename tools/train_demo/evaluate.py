@@ -23,12 +23,13 @@ from tokenizers import Tokenizer
 
 from engine.domain.question import Choice, Noul, Option, Question, Score
 from engine.reads.prompt import alone_prompt
-from tools.train_demo import mixture, tickets
+from tools.train_demo import held_out_set, mixture, tickets
 from tools.train_demo.rendering import READ_CANVAS
 from tools.train_demo.sample import Read, Sample
 from tools.train_demo.tokenizer import EMPTY_THOUGHT, END_OF_TURN, PAD, render
 
 EXAMPLES = Path("resources/examples")
+LABELLED = ("contradictions", "tickets")  # the examples with gold answers to every question
 Floats = NDArray[np.float64]
 # Prompts and canvases to the logits of the first canvas slot, [reads, V].
 FirstSlot = Callable[[list[list[int]], list[list[int]]], NDArray[np.float32]]
@@ -149,7 +150,7 @@ def on_examples(
 ) -> dict[str, dict[str, float]]:
     """Figures of every question of every bundled example, by "example/question"."""
     result = {}
-    for folder in sorted(path for path in examples.iterdir() if (path / "form.json").exists()):
+    for folder in (examples / name for name in LABELLED):
         questions, rows, states, columns = read_example(folder)
         for name, question in questions.items():
             gold = [gold_index(question, row[columns[name]]) for row in rows]
@@ -183,6 +184,27 @@ def on_samples(
             for item, row in zip(items, logits, strict=True)
         ]
         result[skill] = float(np.mean(right))
+    return result
+
+
+def on_validation(tokenizer: Tokenizer, first_slot: FirstSlot, size: int, count: int = 250) -> dict[str, float]:
+    """AUC (accuracy for a choice) on the validation part of the held-out questions, by skill."""
+    result = {}
+    for skill in held_out_set.SKILLS:
+        samples = held_out_set.reads("validation", skill, count)
+        items = [
+            item
+            for sample in samples
+            for item in read_items(tokenizer, sample.questions[0], [sample.state], [sample.answers[0]], size)
+        ]
+        logits = first_slot([item.prompt for item in items], [item.canvas for item in items])
+        right = [row[item.labels].argmax() == item.gold for item, row in zip(items, logits, strict=True)]
+        result[skill] = float(np.mean(right))
+        if all(sample.questions[0].type == "noul" for sample in samples):
+            margin = np.array(
+                [row[item.labels[0]] - row[item.labels[1]] for item, row in zip(items, logits, strict=True)]
+            )
+            result[skill] = auc(margin, np.array([item.gold == 0 for item in items]))
     return result
 
 

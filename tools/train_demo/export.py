@@ -3,7 +3,10 @@
 The graphs hold no weights: their initializers are ONNX external data that point into ``model.safetensors``, so every
 weight is stored once and the graphs can never disagree with the checkpoint.
 
-    python -m tools.train_demo.export CHECKPOINT_FOLDER OUT_FOLDER
+    python -m tools.train_demo.export CHECKPOINT_FOLDER OUT_FOLDER --temperature 1.5
+
+A temperature is divided into the last norm's weight, in front of the tied head and its soft cap, so that every engine
+sees it. It is chosen on the validation part of the held-out questions (``python -m tools.train_demo.calibrate``).
 """
 
 from __future__ import annotations
@@ -37,9 +40,9 @@ GENERATION = {
     "pad_token_id": tokenizer.PAD,
     "max_new_tokens": 256,
     "max_denoising_steps": 48,
-    "sampler_config": {"_cls_name": "EntropyBoundSamplerConfig", "entropy_bound": 0.01},
-    "t_min": 0.3,
-    "t_max": 0.6,
+    "sampler_config": {"_cls_name": "EntropyBoundSamplerConfig", "entropy_bound": 0.1},
+    "t_min": 0.2,
+    "t_max": 0.4,
     "stability_threshold": 1,
     "confidence_threshold": 0.005,
 }
@@ -75,10 +78,12 @@ class Place:
     length: int
 
 
-def export(model: DiffusionGemmaForBlockDiffusion, out: Path) -> None:
-    """Writes everything but the tokenizer into ``out`` (float32)."""
+def export(model: DiffusionGemmaForBlockDiffusion, out: Path, temperature: float = 1.0) -> None:
+    """Writes everything but the tokenizer into ``out`` (float32), the logits divided by ``temperature``."""
     out.mkdir(parents=True, exist_ok=True)
     model = model.float().cpu().eval()
+    with torch.no_grad():
+        model.model.decoder.norm.weight.div_(temperature)
     model.set_experts_implementation("eager")  # what the saved configuration shall say
     model.save_pretrained(out)
     (out / "generation_config.json").write_text(json.dumps(GENERATION, indent=2) + "\n", encoding="utf-8")
@@ -183,9 +188,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--temperature", type=float, default=1.0)
     arguments = parser.parse_args()
     model = DiffusionGemmaForBlockDiffusion.from_pretrained(arguments.checkpoint, dtype=torch.float32)
-    export(model, arguments.out)
+    export(model, arguments.out, arguments.temperature)
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
         if arguments.checkpoint.resolve() != arguments.out.resolve():
             shutil.copyfile(arguments.checkpoint / name, arguments.out / name)

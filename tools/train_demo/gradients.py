@@ -6,22 +6,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional
-from transformers import DiffusionGemmaForBlockDiffusion
-from transformers.models.diffusion_gemma import modeling_diffusion_gemma
+from torch import nn
 
 from tools.train_demo.losses import Losses, Targets, losses
-
-
-def fuse_norms() -> None:
-    """Lets transformers' RMS norms use torch's fused kernel (the same formula) while training."""
-
-    def forward(self: Any, hidden: Tensor) -> Tensor:
-        weight = self.weight if self.with_scale else None
-        return functional.rms_norm(hidden, (hidden.shape[-1],), weight, self.eps)
-
-    modeling_diffusion_gemma.DiffusionGemmaRMSNorm.forward = forward
+from tools.train_demo.passes import Passes
 
 
 class Masters:
@@ -70,14 +58,14 @@ class _Captured:
 class Gradients:
     """Leaves gradients in the masters; on a GPU each shape of batch is captured once as a CUDA graph and replayed."""
 
-    def __init__(self, model: DiffusionGemmaForBlockDiffusion, masters: Masters, graphs: bool) -> None:
-        self.model, self.masters, self.graphs = model, masters, graphs
+    def __init__(self, passes: Passes, vocabulary: int, masters: Masters, graphs: bool) -> None:
+        self.passes, self.vocabulary, self.masters, self.graphs = passes, vocabulary, masters, graphs
         self._captured: dict[tuple[int, ...], _Captured] = {}
         self._pool: Any = None
 
     def _once(self, targets: Targets) -> Losses:
         self.masters.clear()
-        result = losses(self.model, targets)
+        result = losses(self.passes, targets, self.vocabulary)
         result.total.backward()
         self.masters.take_gradients()
         return replace(result, total=result.total.detach())

@@ -59,4 +59,5 @@ SENTENCES = (
     "Please change it in the next few days.",
     "Please call me today.",
     "Please reply today.",
+    "Stop it immediately",
 )

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional
-from transformers import DiffusionGemmaForBlockDiffusion
 
-from tools.train_demo.model import MASKED, denoise, encode, head
+from tools.train_demo.model import MASKED
+from tools.train_demo.passes import Passes
 
 PURE, LABEL_ONLY = 0.4, 0.25  # shares of canvases of pure noise, and of reads whose labels alone are noise
 KEEP_LABEL = 0.1  # share of other canvases that may show their labels
@@ -66,38 +65,32 @@ def prompt_mask(lengths: Tensor, prompt: int, canvas: int) -> Tensor:
     return torch.where(padding, MASKED, 0.0)[:, None, None]
 
 
-def losses(model: DiffusionGemmaForBlockDiffusion, targets: Targets) -> Losses:
+def losses(passes: Passes, targets: Targets, vocabulary: int) -> Losses:
     """All losses of a batch; free of synchronisation with the host."""
-    vocabulary = model.config.text_config.vocab_size
     batch, prompt = targets.prompts.shape
     canvas = targets.canvases.shape[1]
-    prefix, hidden = encode(model, targets.prompts)
+    prefix, hidden = passes.encode(targets.prompts)
     noisy = add_noise(targets, vocabulary)
-    mask = prompt_mask(targets.lengths, prompt, canvas).to(hidden.dtype)
-    nothing = torch.zeros(batch, canvas, vocabulary, device=noisy.device)
+    mask = prompt_mask(targets.lengths, prompt, canvas).to(hidden.dtype).expand(-1, -1, canvas, -1).contiguous()
+    nothing = torch.zeros(batch, canvas, hidden.shape[-1], device=noisy.device, dtype=hidden.dtype)
     with torch.no_grad():
-        before = denoise(model, noisy, nothing, targets.lengths, prefix, mask)
+        before = passes.decode(noisy, nothing, targets.lengths, prefix, mask)
         temperature = 0.4 + 0.6 * torch.rand(batch, 1, 1, device=noisy.device)
         used = (torch.rand(batch, 1, 1, device=noisy.device) < SELF_CONDITIONED).float()
-        previous = torch.softmax(before / temperature, -1) * used
-    logits = denoise(model, noisy, previous, targets.lengths, prefix, mask)
-    ce = functional.cross_entropy(logits.flatten(0, 1), targets.canvases.flatten(), reduction="none").view(
-        batch, canvas
-    )
+        soft = passes.soft_embedding(before, temperature, used)
+    ce, right = passes.losses(passes.decode(noisy, soft, targets.lengths, prefix, mask), targets.canvases)
     diffusion = (ce * targets.weights).sum() / batch
 
     position = torch.arange(prompt, device=noisy.device)[None]
     inside = (position[:, 1:] < targets.lengths[:, None]).float()
-    following = functional.cross_entropy(
-        head(model, hidden[:, :-1]).flatten(0, 1), targets.prompts[:, 1:].flatten(), reduction="none"
-    ).view(batch, prompt - 1)
+    following, _ = passes.losses(hidden[:, :-1], targets.prompts[:, 1:])
     next_token = (following * inside).sum() / inside.sum()
     last = hidden[torch.arange(batch, device=noisy.device), targets.lengths - 1]
-    first_token = functional.cross_entropy(head(model, last), targets.canvases[:, 0])
+    first, _ = passes.losses(last, targets.canvases[:, 0])
+    first_token = first.mean()
 
     labels = targets.labels.float()
     count = labels.sum().clamp(min=1)
-    right = (logits.argmax(-1) == targets.canvases).float()
     return Losses(
         diffusion + NEXT_TOKEN * next_token + FIRST_TOKEN * first_token,
         (ce * labels).sum().detach() / count,

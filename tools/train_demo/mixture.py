@@ -1,27 +1,28 @@
 """Which skills are trained how often, and a few words of noise on the labels."""
 
+# ruff: noqa: E501 (tables of shares)
+
 from __future__ import annotations
 
-from tools.train_demo import chat, clauses, texts, tickets
+from tools.train_demo import chat, clause_questions, clauses, texts, tickets
+from tools.train_demo import chat_words as v
 from tools.train_demo.sample import Chat, Random, Read, Sample, Weighted, read, with_label_noise
 
-LABEL_NOISE = 0.02
+LABEL_NOISE = 0.03
 SHARES = Weighted(
-    {"contradiction": 38, "ticket": 22, "joint": 8, "sentiment": 3, "topic": 3, "record": 3, "mention": 3, "values": 2,
-     "match": 1, "chat": 17}
+    {"contradiction": 36, "ticket": 14, "joint": 5, "sentiment": 4, "topic": 4, "record": 3, "compare": 2, "mention": 4, "values": 1,
+     "match": 1, "chat": 26}
 )  # fmt: skip
 # At the start: comparing and matching in their plainest form, until the circuits for them exist.
 FIRST_SHARES = Weighted(
+    {"contradiction": 40, "ticket": 16, "sentiment": 2, "topic": 6, "record": 5, "mention": 7, "values": 10, "match": 8, "chat": 6}
+)  # fmt: skip
+WHOLE_WORDS = sorted(
     {
-        "contradiction": 40,
-        "ticket": 16,
-        "sentiment": 2,
-        "topic": 6,
-        "record": 5,
-        "mention": 7,
-        "values": 10,
-        "match": 8,
-        "chat": 6,
+        word
+        for group in (*v.LISTS.values(), v.HEROES, v.NAMES, v.DEFINITIONS, *v.OPPOSITES)
+        for word in group
+        if word.isalpha()
     }
 )
 
@@ -52,7 +53,7 @@ def _joint(r: Random) -> Read:
     if r.random() < 0.75:
         return tickets.triage_joint(r)
     pair = clauses.draw_pair(r)
-    state = r.choice(clauses.STATE_FORMS).format(a=pair.first, b=pair.second)
+    state = r.choice(clause_questions.STATE_FORMS).format(a=pair.first, b=pair.second)
     return read(state, [clauses.questions_about(r, pair) for _ in range(r.randint(2, 3))], "joint")
 
 
@@ -60,6 +61,7 @@ _READS = {
     "joint": _joint,
     "sentiment": texts.review,
     "record": texts.record,
+    "compare": texts.compare,
     "mention": texts.mention,
     "values": texts.values,
     "match": texts.match,

@@ -25,7 +25,7 @@ MASKED = -1e9  # added to the attention score of a forbidden key
 class Size:
     """The numbers that decide how large the demo model is (defaults: what ships)."""
 
-    vocabulary: int = 3072
+    vocabulary: int = 4096
     hidden: int = 192
     layers: int = 6
     heads: int = 6

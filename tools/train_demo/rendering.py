@@ -9,14 +9,16 @@ from tokenizers import Tokenizer
 
 from engine.reads.prompt import alone_prompt, joint_prompt
 from tools.train_demo.sample import Chat, Random, Read, Sample
-from tools.train_demo.tokenizer import END_OF_TURN, PAD, render
+from tools.train_demo.tokenizer import EMPTY_THOUGHT, END_OF_TURN, PAD, render
 
 CANVAS = 64  # what the model generates at once
 READ_CANVAS = 16  # what one question is read on
 STEP = 16
 REST_WEIGHT = 0.3  # of all non-label tokens of a read together
-CHAT_TOKENS = 24.0  # a chat token weighs one over this
-PAD_WEIGHT = 0.1
+CHAT_WEIGHT, CHAT_POWER = 1.5, 0.75  # a token of a chat canvas with n tokens weighs 1.5 / n^0.75
+PAD_WEIGHT = 0.1  # of a chat token
+NARROW, NARROW_SHARE = 32, 0.4  # share of short chat answers that are trained on a narrow canvas (cheaper)
+NO_THOUGHT = {"chat": 0.5, "read": 0.05}  # share of prompts without the empty thought block, as vLLM writes a chat
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,10 @@ class Example:
     weights: tuple[float, ...]
 
 
-def prompt_text(sample: Sample) -> str:
-    """The prompt with the template and the empty thought block."""
-    if isinstance(sample, Chat):
-        return render(sample.messages)
-    return render([("user", user_message(sample))])
+def prompt_text(sample: Sample, thought: bool = True) -> str:
+    """The prompt with the template and, unless told otherwise, the empty thought block."""
+    messages = sample.messages if isinstance(sample, Chat) else (("user", user_message(sample)),)
+    return render(messages) if thought else render(messages).removesuffix(EMPTY_THOUGHT)
 
 
 def user_message(sample: Read) -> str:
@@ -52,18 +53,26 @@ def user_message(sample: Read) -> str:
 
 def to_example(r: Random, tokenizer: Tokenizer, sample: Sample) -> Example:
     """One training example of a sample; a long chat answer gives one of its canvases at random."""
-    prompt = tokenizer.encode(prompt_text(sample), add_special_tokens=False).ids
+    thought = r.random() >= NO_THOUGHT["chat" if isinstance(sample, Chat) else "read"]
+    prompt = tokenizer.encode(prompt_text(sample, thought), add_special_tokens=False).ids
     if isinstance(sample, Chat):
-        answer = [*tokenizer.encode(sample.answer, add_special_tokens=False).ids, END_OF_TURN]
-        block = r.randrange(-(-len(answer) // CANVAS))
-        canvas = _padded(answer[block * CANVAS : (block + 1) * CANVAS], CANVAS)
-        weights = [PAD_WEIGHT / CHAT_TOKENS if token == PAD else 1 / CHAT_TOKENS for token in canvas]
-        return Example((*prompt, *answer[: block * CANVAS]), tuple(canvas), (), tuple(weights))
+        return _chat(r, tokenizer, sample, prompt)
     if len(sample.questions) == 1:
         label = tokenizer.encode(sample.questions[0].labels[sample.answers[0]], add_special_tokens=False).ids
         width = CANVAS if r.random() < 0.06 else READ_CANVAS
         return _labelled(prompt, _padded([*label, END_OF_TURN], width), [0])
     return _joint(r, tokenizer, sample, prompt)
+
+
+def _chat(r: Random, tokenizer: Tokenizer, sample: Chat, prompt: Sequence[int]) -> Example:
+    answer = [*tokenizer.encode(sample.answer, add_special_tokens=False).ids, END_OF_TURN]
+    narrow = len(answer) < NARROW and r.random() < NARROW_SHARE
+    block = r.randrange(-(-len(answer) // CANVAS))
+    part = answer[block * CANVAS : (block + 1) * CANVAS]
+    canvas = _padded(part, NARROW if narrow else CANVAS)
+    each = CHAT_WEIGHT / len(part) ** CHAT_POWER
+    weights = [PAD_WEIGHT * each if token == PAD else each for token in canvas]
+    return Example((*prompt, *answer[: block * CANVAS]), tuple(canvas), (), tuple(weights))
 
 
 def _joint(r: Random, tokenizer: Tokenizer, sample: Read, prompt: Sequence[int]) -> Example:

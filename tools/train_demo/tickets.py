@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tools.train_demo import held_out, words
+from tools.train_demo import held_out, ticket_parts, words
 from tools.train_demo import ticket_words as vocabulary
 from tools.train_demo.sample import Asked, Random, Read, choice, noul, read, score, sentence
+from tools.train_demo.synonyms import vary
 
 CORE = ("billing", "delivery", "technical", "account", "sales")
 BACKGROUND = [
@@ -44,8 +45,7 @@ def _draw(r: Random) -> Ticket:
     product = words.plain(r.choice(vocabulary.PRODUCTS))
     refund, tier = r.random() < 0.42, r.randrange(4)
     mood = r.choices(("angry", "pleased", ""), (0.12, 0.12, 0.76))[0]
-    pool = vocabulary.TOPICS[topic][2]
-    parts = r.sample(pool, 2 if r.random() < 0.35 else 1)
+    parts = [_matter(r, topic) for _ in range(2 if r.random() < 0.3 else 1)]
     if r.random() < 0.3:
         parts.insert(r.randrange(len(parts) + 1), r.choice(BACKGROUND))
     parts += _wish_and_urgency(r, refund, tier)
@@ -56,8 +56,26 @@ def _draw(r: Random) -> Ticket:
     goodbye = r.choice(vocabulary.GOODBYES) if r.random() < 0.4 else ""
     if greeting.endswith(", ") and r.random() < 0.5:
         body = body[0].lower() + body[1:] if not body.startswith("I ") else body
-    filled = _fill(r, greeting + body + goodbye, product)
+    text = greeting + body + goodbye
+    filled = _fill(r, text, product)
+    if r.random() < 0.3:
+        filled = vary(r, filled, 0.3)
     return Ticket(filled, topic, refund, tier, mood, product if product in filled else None)
+
+
+def _matter(r: Random, topic: str) -> str:
+    """A sentence that says what the ticket is about; a settled matter of another topic is no such thing."""
+    u = r.random()
+    if topic not in CORE or u < 0.4:
+        return r.choice(vocabulary.TOPICS[topic][2])
+    if u < 0.65:
+        return r.choice(ticket_parts.MORE[topic])
+    noun = r.choice(ticket_parts.NOUNS[topic])
+    if u < 0.9:
+        frames = ticket_parts.SALES_ABOUT if topic == "sales" else ticket_parts.ABOUT
+        return r.choice(frames).format(a=noun)
+    settled = r.choice(ticket_parts.NOUNS[r.choice([t for t in CORE if t != topic])])
+    return r.choice(ticket_parts.NOT_THIS).format(a=noun, b=settled, B=sentence(settled))
 
 
 def _wish_and_urgency(r: Random, refund: bool, tier: int) -> list[str]:

@@ -1,7 +1,9 @@
-"""The demo model's tokenizer: Gemma's special tokens and template, a small BPE vocabulary of our own.
+"""The demo model's tokenizer: Gemma's special tokens and template, a small vocabulary of our own.
 
-Words, single digits, punctuation and newlines are split before BPE, so that no token crosses them. This keeps every
-label one token, alone ("yes") and after a number and a colon ("3: yes" is "3", ":", " yes").
+Words, numbers, punctuation and newlines are split first, so that no token crosses them. This keeps every label one
+token, alone ("yes") and after a number and a colon ("3: yes" is "3", ":", " yes"). Common words are whole tokens, and
+so are the numbers that the model is to calculate with; other words are cut into as few pieces as possible, other
+numbers into groups of three digits from the right and these into pieces.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ import json
 import math
 import string
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 SPECIALS = (
     "<pad>",
@@ -43,46 +45,54 @@ CHAT_TEMPLATE = """\
 {% endif %}"""
 
 
-def build(texts: Iterable[str], tokens: int) -> Tokenizer:
-    """Learns a vocabulary of at most ``tokens`` tokens from ``texts``."""
-    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
-    tokenizer.normalizer = normalizers.Replace(" ", "▁")
-    split = pre_tokenizers.Split(Regex(r"▁?[A-Za-z]+|▁?\d|▁?[^A-Za-z\d\n▁]|▁|\n"), behavior="isolated")
-    tokenizer.pre_tokenizer = split
-    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
-    trainer = trainers.BpeTrainer(
-        vocab_size=tokens,
-        special_tokens=[*SPECIALS, *(f"<0x{byte:02X}>" for byte in range(256))],
-        initial_alphabet=[*map(chr, range(33, 127)), "▁", "\n"],
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(_damped(texts, split), trainer)
-    return _bytes_are_text(tokenizer)
+# A space belongs to the word or the single digit behind it; longer numbers stand without, so that a number is one token
+# wherever it stands.
+PIECES = r"▁?[A-Za-z]+|▁?\d(?!\d)|\d{1,3}(?=(?:\d{3})*(?!\d))|▁?[^A-Za-z\d\n▁]|▁|\n"
+NUMBERS = (*map(str, range(10, 200)), *map(str, range(200, 1000, 10)), "00", "000")
+SHARE_OF_PIECES = 0.2  # of the vocabulary that is learned: for pieces of rare words
+PIECE_LENGTHS = (2, 3, 4)
+COST, CHARACTER_COST, BYTE_COST = 10.0, 14.0, 20.0  # of a token, so that a text is cut into few
 
 
-def _bytes_are_text(tokenizer: Tokenizer) -> Tokenizer:
-    """The same vocabulary with byte tokens as plain tokens, as in Gemma's.
+def build(texts: Iterable[str], tokens: int, whole: Iterable[str] = ()) -> Tokenizer:
+    """A vocabulary of at most ``tokens`` tokens for ``texts``.
 
-    The trainer takes them as special tokens, which a decoder that skips special tokens would drop: "Grüße" would
-    become "Gre".
+    Args:
+        whole: words that become whole tokens however rare they are, with a space before them.
     """
-    state = json.loads(tokenizer.to_str())
-    state["added_tokens"] = [token for token in state["added_tokens"] if token["content"] in SPECIALS]
-    return Tokenizer.from_str(json.dumps(state))
-
-
-def _damped(texts: Iterable[str], split: pre_tokenizers.Split) -> Iterator[str]:
-    """Each word as often as the root of its count, so that rare words get tokens too; then the protocol's words."""
+    split = pre_tokenizers.Split(Regex(PIECES), behavior="isolated")
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(piece for piece, _ in split.pre_tokenize_str(text.replace(" ", "▁")))
-    for word, count in sorted(counts.items()):
-        if count > 1:
-            yield from [word.replace("▁", " ")] * math.isqrt(count)
-    words = " ".join([*LABELS, "thought", "user", "model", "system"])
-    for _ in range(20_000):
-        yield words
-        yield "yes\nno\nthought\nuser\nmodel\nsystem"
+    single = [*map(chr, range(33, 127)), "▁", "\n"]
+    fixed = [*LABELS, *(f"▁{label}" for label in LABELS), "thought", "user", "model", "system", *NUMBERS]
+    fixed += [f"▁{word}" for word in whole]
+    vocabulary = dict.fromkeys(SPECIALS, 0.0) | {f"<0x{byte:02X}>": -BYTE_COST for byte in range(256)}
+    vocabulary |= dict.fromkeys(single, -CHARACTER_COST) | dict.fromkeys(fixed, -COST)
+    room = tokens - len(vocabulary)
+    common = [(piece, count) for piece, count in counts.most_common() if count > 1 and piece not in vocabulary]
+    words = int(room * (1 - SHARE_OF_PIECES))
+    vocabulary |= {piece: -COST for piece, _ in common[:words]}
+    for piece in _parts(common[words:]):
+        if len(vocabulary) >= tokens:
+            break
+        vocabulary.setdefault(piece, -COST)
+    tokenizer = Tokenizer(models.Unigram(list(vocabulary.items()), unk_id=SPECIALS.index("<unk>"), byte_fallback=True))
+    tokenizer.normalizer = normalizers.Replace(" ", "▁")
+    tokenizer.pre_tokenizer = split
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    tokenizer.add_special_tokens(list(SPECIALS))
+    return tokenizer
+
+
+def _parts(words: Iterable[tuple[str, int]]) -> list[str]:
+    """Parts of rare words, those first that save most characters; a rare word counts by the root of its count."""
+    gain: Counter[str] = Counter()
+    for word, count in words:
+        for length in PIECE_LENGTHS:
+            for start in range(len(word) - length + 1):
+                gain[word[start : start + length]] += math.isqrt(count) * (length - 1)
+    return [part for part, _ in sorted(gain.items(), key=lambda item: (-item[1], item[0]))]
 
 
 def save(tokenizer: Tokenizer, folder: Path) -> None:

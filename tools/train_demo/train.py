@@ -26,7 +26,7 @@ from transformers import DiffusionGemmaForBlockDiffusion
 from tools.train_demo import evaluate, mixture, tokenizer
 from tools.train_demo.data import Batch, Stream, Workers
 from tools.train_demo.export import GENERATION
-from tools.train_demo.gradients import Gradients, Masters, fuse_norms
+from tools.train_demo.gradients import Gradients, Masters
 from tools.train_demo.losses import Targets, prompt_mask
 from tools.train_demo.model import (
     Size,
@@ -38,7 +38,9 @@ from tools.train_demo.model import (
     use_traceable_kernels,
 )
 from tools.train_demo.optimiser import Optimiser
+from tools.train_demo.passes import Passes
 from tools.train_demo.sample import Random
+from tools.train_demo.warm_start import start_from
 
 UNUSED_TOKENS = 12  # room that the vocabulary keeps above the tokenizer (image tokens stand at its end)
 WARM_UP = 100  # steps
@@ -56,10 +58,10 @@ class Settings:
     steps: int = 0
     device: str = "cpu"
     seed: int = 1
-    batch: int = 160
-    tokens: int = 20_000
+    batch: int = 192
+    tokens: int = 24_000
     workers: int = 2
-    easy_samples: int = 1_500_000
+    easy_samples: int = 0
     tokenizer_samples: int = 60_000
     muon_rate: float = 0.02
     adam_rate: float = 2e-3
@@ -69,13 +71,16 @@ class Settings:
     stop_after: float = 0.0
     evaluate_every: float = 90.0
     resume: int = 0
+    compile: int = 0
+    start: str = ""
+    evaluate: int = 1
 
 
 def learn_tokenizer(settings: Settings, size: Size) -> Tokenizer:
     """The vocabulary of the training texts, written into the output folder."""
     r = Random(settings.seed)
     texts = (mixture.text_of(mixture.draw(r)) for _ in range(settings.tokenizer_samples))
-    learned = tokenizer.build(texts, size.vocabulary - UNUSED_TOKENS)
+    learned = tokenizer.build(texts, size.vocabulary - UNUSED_TOKENS, mixture.WHOLE_WORDS)
     tokenizer.save(learned, settings.out)
     return learned
 
@@ -142,6 +147,8 @@ class Run:
             self.tokenizer = learn_tokenizer(settings, size)
             self.model = DiffusionGemmaForBlockDiffusion(build_config(size))
             initialise(self.model)
+            if settings.start:
+                start_from(self.model, self.tokenizer, Path(settings.start))
         self.model.to(settings.device).train()
         use_traceable_kernels(self.model, "sdpa")
         named = text_parameters(self.model)
@@ -194,9 +201,12 @@ class Run:
 
     def measure(self) -> dict[str, str]:
         """Figures on fresh samples, and on the bundled examples (watched only: nothing is chosen by them)."""
+        if not self.settings.evaluate:
+            return {}
         self.model.eval()
         read = first_slot(self.model, self.settings.device, self.size.vocabulary)
         found = evaluate.on_samples(self.tokenizer, read, self.size.vocabulary)
+        unseen = evaluate.on_validation(self.tokenizer, read, self.size.vocabulary)
         examples = evaluate.on_examples(self.tokenizer, read, self.size.vocabulary)
         self.model.train()
         shown = ("auc", "accuracy", "spearman", "readable")
@@ -204,14 +214,19 @@ class Run:
             name: " ".join(f"{k[:3]}={values[k]:.3f}" for k in shown if k in values)
             for name, values in examples.items()
         }
-        return {"fresh": " ".join(f"{name}={value:.3f}" for name, value in found.items()), **short}
+        parts = {
+            part: " ".join(f"{name}={value:.3f}" for name, value in values.items())
+            for part, values in (("fresh", found), ("validation", unseen))
+        }
+        return {**parts, **short}
 
     def train(self) -> None:
         """Until the time or the steps are over."""
         s = self.settings
         stream = Stream(s.out / "tokenizer.json", s.seed + self.step, s.batch, s.tokens, s.easy_samples, self.examples)
         workers = Workers(stream, s.workers)
-        gradients = Gradients(self.model, self.masters, bool(s.graphs))
+        passes = Passes(self.model, bool(s.compile))
+        gradients = Gradients(passes, self.size.vocabulary, self.masters, bool(s.graphs))
         batches = iter(workers)
         batch = next(batches)
         start = time.monotonic()
@@ -295,7 +310,6 @@ def parse() -> tuple[Settings, Size]:
 
 def main() -> None:
     settings, size = parse()
-    fuse_norms()
     Run(settings, size).train()
 
 
