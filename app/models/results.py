@@ -19,7 +19,7 @@ Index = QModelIndex | QPersistentModelIndex
 PAGE = 200  # answers; a little more than a tall window shows
 CACHED_PAGES = 40
 ANSWER_ROLE = int(Qt.ItemDataRole.UserRole)
-ROW, QUESTION, STATUS, VALUE, SHARES, MASS, ENTROPY, TEXT = range(8)
+ROW, QUESTION, STATUS, VALUE, SHARES, MASS, ENTROPY, REVIEW, TEXT = range(9)
 
 
 class AnswerRow(NamedTuple):
@@ -30,6 +30,7 @@ class AnswerRow(NamedTuple):
         question: place in the form, from 0.
         value, mass, entropy, text: as shown.
         shares: probability of each answer, in the form's order; empty unless ok.
+        label: what a reviewer said; empty when nobody has.
     """
 
     row: int
@@ -41,6 +42,7 @@ class AnswerRow(NamedTuple):
     mass: str
     entropy: str
     text: str
+    label: str = ""
 
 
 class ResultsModel(QAbstractTableModel):
@@ -155,6 +157,7 @@ class ResultsModel(QAbstractTableModel):
             self.tr("Shares"),
             self.tr("Label mass"),
             self.tr("Entropy"),
+            self.tr("Reviewed"),
             self.tr("Input"),
         )
         return names[section] if 0 <= section < len(names) else None
@@ -175,6 +178,8 @@ class ResultsModel(QAbstractTableModel):
                 return answer.mass
             case 6:
                 return answer.entropy
+            case 7:
+                return answer.label
         return answer.text
 
     def _status(self, status: ReadStatus) -> str:

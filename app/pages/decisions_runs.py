@@ -9,10 +9,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QMessageBox, QScrollArea, QStackedWidget, QTabWidget, QWidget
 
+from app.models.results_detail import AnswerDetail
 from app.models.results_runs import RunsModel
 from app.notify import NotificationSink
 from app.presenters.run import RunPresenter
-from app.presenters.run_results import AnswerDetail, QuestionOutcome, ResultsPresenter
+from app.presenters.run_results import ResultsPresenter
+from app.presenters.run_results_read import QuestionOutcome
 from app.tasks import spawn
 from app.widgets.decisions.export_dialog import ExportDialog
 from app.widgets.decisions.parts import EmptyState, ScrollPane, bare_splitter, card, counted, named, vbox
@@ -245,7 +247,8 @@ class RunsPart(QWidget):
             sum(each.skipped for each in totals),
         )
         self.header.show_progress(Progress(info.done, info.rows * len(info.question_ids), 0.0, None, added))
-        self.answers.set_questions(info.question_ids)
+        form = self._results.form
+        self.answers.set_questions(form.questions if form is not None else ())
         self._show_outcome([])
         self.list.select(info.id)
         self._show_status()
@@ -289,7 +292,7 @@ class RunsPart(QWidget):
         return why_not or "–" if value is None else f"{value:.3f}"
 
     def _show_detail(self, detail: AnswerDetail) -> None:
-        self.answers.show_answer(detail.question, detail.reading, detail.row, detail.cells)
+        self.answers.show_answer(detail)
 
     # ---- export and delete
     def _ask_export(self) -> None:

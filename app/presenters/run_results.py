@@ -4,71 +4,34 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.models.results import PAGE, AnswerRow, ResultsModel
+from app.models.results import PAGE, ResultsModel
 from app.models.results_export import ExportChoice
+from app.presenters.run_results_read import (
+    Measured,
+    changed_keys,
+    detail_of,
+    measured_of,
+    open_run,
+    outcomes_of,
+    page_of,
+)
 from app.tasks import cancel_all, spawn
 from engine import paths
-from engine.batch.prepare import form_of
 from engine.domain.form import Form
-from engine.domain.question import Question
-from engine.domain.reading import Reading
-from engine.domain.run import RunInfo, Totals
 from engine.errors import EngineError
-from engine.store.run_browse import Browse, RunBrowser, StoredAnswer
+from engine.store.run_browse import Browse, RunBrowser
 from engine.store.runs import run_path
 
 if TYPE_CHECKING:
     from engine.batch.export import ExportSummary
 
 REFRESH_MS = 1000  # while a run is under way
-GROUPS_SHOWN = 3
-TEXT_LIMIT = 200  # characters of a row's cells in the table
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionOutcome:
-    """What came out of one question.
-
-    Attributes:
-        histogram: counts of the values in equal parts of ``low`` to ``high``; empty for a choice.
-        named: how often each option was given, for a choice.
-        metrics: (name, value or None, why there is none) against the gold column.
-        groups: (value of the form's group column, unreadable answers there), the most first.
-    """
-
-    question: Question
-    totals: Totals
-    histogram: tuple[int, ...] = ()
-    low: float = 0.0
-    high: float = 1.0
-    named: tuple[tuple[str, int], ...] = ()
-    metrics: tuple[tuple[str, float | None, str], ...] = ()
-    groups: tuple[tuple[str, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What takes a pass over the whole run: see ``QuestionOutcome``."""
-
-    metrics: tuple[tuple[str, float | None, str], ...] = ()
-    groups: tuple[tuple[str, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerDetail:
-    """One answer with everything about it."""
-
-    question: Question
-    reading: Reading
-    row: int
-    cells: tuple[tuple[str, str], ...]
 
 
 class ResultsPresenter(QObject):
@@ -128,9 +91,13 @@ class ResultsPresenter(QObject):
         if self._browser is not None and not self._refreshing.locked():
             spawn(self, self._refresh(), "refresh results")
 
-    def browse(self, question: int | None, status: str | None, sort: str, descending: bool) -> None:
-        """Filter and order anew."""
-        self._browse = Browse(question, status, sort, descending)  # type: ignore[arg-type]  # from our own combo boxes
+    def browse(self, wanted: dict[str, Any]) -> None:
+        """Filter and order anew; ``wanted`` holds the fields of a ``Browse``."""
+        self._browse = Browse(**wanted)
+        self.reread()
+
+    def reread(self) -> None:
+        """Fetch again what the filter lets pass: somebody has reviewed answers."""
         spawn(self, self._order(), "order answers")
 
     def choose(self, line: int) -> None:
@@ -150,7 +117,7 @@ class ResultsPresenter(QObject):
             self.opened.emit(None)
             return
         try:
-            browser, form, info = await asyncio.to_thread(_open, run_path(paths.runs_dir(), run_id))
+            browser, form, info = await asyncio.to_thread(open_run, run_path(paths.runs_dir(), run_id))
         except EngineError as error:
             self.failed.emit(error.message, error.remedy)
             self.opened.emit(None)
@@ -171,7 +138,7 @@ class ResultsPresenter(QObject):
             return
         if not form.group and not any(question.gold for question in form.questions):
             return
-        measured = await self._ask(browser, lambda: _measure(browser))
+        measured = await self._ask(browser, lambda: measured_of(browser))
         if measured is not None:
             self._measured = measured
             await self.load_outcome()
@@ -181,7 +148,7 @@ class ResultsPresenter(QObject):
         browser, form = self._browser, self.form
         if browser is None or form is None:
             return
-        outcomes = await self._ask(browser, lambda: _outcomes(browser, form, self._measured))
+        outcomes = await self._ask(browser, lambda: outcomes_of(browser, form, self._measured))
         if outcomes is not None:
             self.outcome_changed.emit(outcomes)
 
@@ -232,7 +199,7 @@ class ResultsPresenter(QObject):
             browser, browse, old = self._browser, self._browse, self._keys
             if browser is None:
                 return
-            changed = await self._ask(browser, lambda: _changed(browser, browse, old))
+            changed = await self._ask(browser, lambda: changed_keys(browser, browse, old))
             if changed is not None and browse is self._browse and old is self._keys and changed[1] >= 0:
                 self._keys, first = changed
                 keys = self._keys
@@ -246,11 +213,11 @@ class ResultsPresenter(QObject):
             return
         here = slice(number * PAGE, (number + 1) * PAGE)
         wanted = self._keys[here]
-        answers = await self._ask(browser, lambda: browser.answers(wanted))
-        if answers is None:
+        rows = await self._ask(browser, lambda: page_of(browser, wanted))
+        if rows is None:
             return
         if self._keys[here] == wanted:
-            self.model.put_page(number, [_row_of(answer) for answer in answers])
+            self.model.put_page(number, rows)
         else:  # the order changed on the way
             self.model.forget(number)
 
@@ -258,11 +225,8 @@ class ResultsPresenter(QObject):
         browser, form = self._browser, self.form
         if browser is None or form is None:
             return
-        answers = await self._ask(browser, lambda: browser.answers([key]))
-        if answers:
-            answer = answers[0]
-            cells = tuple(zip(browser.spec.columns, answer.cells, strict=True))
-            detail = AnswerDetail(form.questions[answer.question], answer.reading, answer.row, cells)
+        detail = await self._ask(browser, lambda: detail_of(browser, form, key))
+        if detail is not None:
             self.detail_ready.emit(detail)
 
     async def _export(self, choice: ExportChoice) -> None:
@@ -275,83 +239,7 @@ class ResultsPresenter(QObject):
             self.failed.emit(error.message, error.remedy)
 
 
-def _open(path: Path) -> tuple[RunBrowser, Form, RunInfo]:
-    browser = RunBrowser(path)
-    try:
-        return browser, form_of(browser), browser.info()
-    except BaseException:
-        browser.close()
-        raise
-
-
-def _outcomes(browser: RunBrowser, form: Form, measured: dict[str, Measured]) -> list[QuestionOutcome]:
-    totals = browser.totals()
-    found = []
-    for place, question in enumerate(form.questions):
-        counts, extra = totals[question.id], measured.get(question.id, Measured())
-        outcome = QuestionOutcome(question, counts, metrics=extra.metrics, groups=extra.groups)
-        if question.type == "choice":
-            by_name = browser.value_counts(place)
-            outcome = replace(outcome, named=tuple((answer, by_name.get(answer, 0)) for answer in question.answers))
-        else:
-            high = 1.0 if question.type == "noul" else float(len(question.answers) - 1)
-            outcome = replace(outcome, histogram=browser.histogram(place, 0.0, high), high=high)
-        found.append(outcome)
-    return found
-
-
-def _measure(browser: RunBrowser) -> dict[str, Measured]:
-    from engine.batch.analysis.summary import summarise  # numpy, only when there is something to measure
-
-    found = {}
-    for summary in summarise(browser):
-        bad = [(name, totals.unreadable) for name, totals in summary.groups.items() if totals.unreadable]
-        worst = sorted(bad, key=lambda group: -group[1])[:GROUPS_SHOWN]
-        metrics = tuple((metric.name, metric.value, metric.why_not) for metric in summary.metrics)
-        found[summary.question_id] = Measured(metrics, tuple(worst))
-    return found
-
-
 def _export(path: Path, choice: ExportChoice) -> ExportSummary:
     from engine.batch.export import export_csv
 
     return export_csv(path, choice.path, overwrite=choice.overwrite, raw=choice.raw, bom=choice.bom)
-
-
-def _changed(browser: RunBrowser, browse: Browse, old: array[int]) -> tuple[array[int], int]:
-    """The keys now, and the first line that differs; -1 when none does."""
-    keys = browser.keys(browse)
-    if keys == old:
-        return keys, -1
-    low, high = 0, min(len(keys), len(old))
-    while low < high:  # the longest common beginning: all lines before ``low`` are equal
-        middle = (low + high + 1) // 2
-        if keys[low:middle] == old[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return keys, low
-
-
-def _row_of(answer: StoredAnswer) -> AnswerRow:
-    reading = answer.reading
-    value = "" if reading.value is None else reading.value
-    return AnswerRow(
-        row=answer.row,
-        question=answer.question,
-        question_id=reading.question_id,
-        status=reading.status,
-        value=value if isinstance(value, str) else f"{value:.3f}",
-        shares=reading.shares,
-        mass=_number(reading.label_mass),
-        entropy=_number(reading.entropy),
-        text=_line(answer.cells),
-    )
-
-
-def _line(cells: Sequence[str]) -> str:
-    return " · ".join(cell for cell in cells if cell)[:TEXT_LIMIT].replace("\n", " ")
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"

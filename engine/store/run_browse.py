@@ -37,6 +37,7 @@ class Browse:
         status: only answers of this status, or None for all.
         sort: ``value`` sorts numbers before names; ``uncertainty`` is the entropy of the first draw; ``top`` the
             largest share. Answers without the number that is sorted by come last in both directions.
+        answer: only answers with this name (of a choice's option), or None.
         search: only rows one of whose cells holds this text, whatever its case (of ASCII letters); empty: all.
         low, high: only answers whose number is at least and at most this, or None.
         reviewed: only answers that somebody has reviewed, or (False) nobody; None: all.
@@ -50,6 +51,7 @@ class Browse:
     low: float | None = None
     high: float | None = None
     reviewed: bool | None = None
+    answer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,9 @@ def _clauses(wanted: Browse) -> tuple[str, dict[str, object]]:
         if bound is not None:
             clauses.append(f"status = 'ok' AND typeof(value) <> 'text' AND value {sign} :{name}")
             values[name] = bound
+    if wanted.answer is not None:
+        clauses.append("status = 'ok' AND value = :answer")
+        values["answer"] = wanted.answer
     if wanted.search:
         # As it stands in JSON, without the quotes around it.
         sought = json.dumps(wanted.search, ensure_ascii=False)[1:-1]

@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Q
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QHeaderView,
     QScrollArea,
     QStyledItemDelegate,
@@ -17,15 +16,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.results import ANSWER_ROLE, SHARES, STATUS, AnswerRow, ResultsModel
+from app.models.results import ANSWER_ROLE, ENTROPY, ROW, SHARES, STATUS, VALUE, AnswerRow, ResultsModel
+from app.models.results_detail import AnswerDetail
+from app.models.results_runs import local_time
 from app.theme import set_role, tokens_of
-from app.widgets.decisions.answer_view import STATUS_SIGNS, AnswerView
-from app.widgets.decisions.flow import FlowLayout
-from app.widgets.decisions.parts import FixedText, bare_splitter, counted, hbox, icon_button, label, named, vbox
+from app.widgets.decisions.answer_view import STATUS_SIGNS, AnswerView, value_text
+from app.widgets.decisions.parts import FixedText, bare_splitter, hbox, icon_button, label, named, vbox
+from app.widgets.decisions.results_filter import ResultsFilter
 from engine.domain.question import Question
-from engine.domain.reading import STATUSES, Reading
+from engine.domain.reading import Reading
 
-WIDTHS = (9, 16, 17, 14, 17, 16, 13, 30)  # average characters of the font
+WIDTHS = (9, 16, 17, 14, 17, 16, 13, 16, 30)  # average characters of the font
+SORTS = {ROW: "row", VALUE: "value", SHARES: "top", ENTROPY: "uncertainty"}  # a click on the column's head
 ROW_ROOM = 14  # pixels around the text of a row
 NARROW = 600  # pixels
 
@@ -86,45 +88,40 @@ class AnswerDelegate(QStyledItemDelegate):
 
 class ResultsView(QWidget):
     """Signals:
-    browse_changed(object, object, str, bool): question (index or None), status or None, sort, descending.
+    browse_changed(object): see ``ResultsFilter``.
     answer_chosen(int): line of the table.
     """
 
-    browse_changed = Signal(object, object, str, bool)
+    browse_changed = Signal(dict)
     answer_chosen = Signal(int)
 
     def __init__(self, model: ResultsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("results")
         self._model = model
-        self.question = named(QComboBox(), "results_question", self.tr("Only this question"))
-        self.status = named(QComboBox(), "results_status", self.tr("Only this status"))
-        self.order = named(QComboBox(), "results_order", self.tr("Order"))
-        self._count = label("", "muted")
+        self.filter = ResultsFilter()
+        self.filter.changed.connect(self.browse_changed)
         self.table = self._make_table(model)
         self.answer = AnswerView("results_answer")
         self.input = FixedText("results_input", self.tr("The row as the table has it"), read_only=True)
         set_role(self.input, "log")
         self._list = QWidget()
         self._detail = QScrollArea()
-        self._fill()
+        self.prompt = FixedText("results_prompt", self.tr("What the model was asked"), read_only=True)
+        set_role(self.prompt, "log")
+        self._earlier = named(label("", "muted", wrap=True), "results_earlier")
+        self._label = named(label("", "strong", wrap=True), "results_label")
         self._build()
         self._fit_to_font()
 
-    def set_questions(self, ids: Sequence[str]) -> None:
+    def set_questions(self, questions: Sequence[Question]) -> None:
         """Questions to filter by; the filter is taken off."""
-        self.question.blockSignals(True)
-        self.question.clear()
-        self.question.addItem(self.tr("All questions"), None)
-        for place, question_id in enumerate(ids):
-            self.question.addItem(question_id, place)
-        self.question.blockSignals(False)
-        self.status.setCurrentIndex(0)
-        self.order.setCurrentIndex(0)
+        self.filter.set_questions(questions)
         self.show_nothing()
 
     def show_count(self, count: int) -> None:
-        self._count.setText(counted(count, self.tr("{n} answer"), self.tr("{n} answers")))
+        self.filter.show_count(count)
+        self._nothing.setVisible(not count)
 
     def show_nothing(self) -> None:
         """No answer is chosen."""
@@ -133,14 +130,33 @@ class ResultsView(QWidget):
         self.table.setCurrentIndex(QModelIndex())
         self._arrange()
 
-    def show_answer(self, question: Question, reading: Reading, row: int, cells: Sequence[tuple[str, str]]) -> None:
-        """One answer in detail, with the cells of its row as (column, cell)."""
+    def show_answer(self, detail: AnswerDetail) -> None:
+        """One answer in detail."""
         self._detail.show()
         self._arrange()
-        self._head.setText(self.tr("Row {row} · {question}").format(row=row, question=question.id))
-        self._asked.setText(question.instructions)
-        self.answer.show_answer(question, reading)
-        self.input.setPlainText("\n\n".join(f"{column}:\n{cell}" for column, cell in cells))
+        self._head.setText(self.tr("Row {row} · {question}").format(row=detail.row, question=detail.question.id))
+        self._asked.setText(detail.question.instructions)
+        self.answer.show_answer(detail.question, detail.reading)
+        self.input.setPlainText("\n\n".join(f"{column}:\n{cell}" for column, cell in detail.cells))
+        self.prompt.setPlainText(detail.prompt or self.tr("The text of this row cannot be made."))
+        said = detail.label
+        self._label.setVisible(said is not None)
+        if said is not None:
+            text = self.tr("Reviewed: {label} ({author}, {time})")
+            value = self.tr("cannot tell") if said.value is None else said.value
+            self._label.setText(text.format(label=value, author=said.author, time=local_time(said.at)))
+        self._earlier.setVisible(bool(detail.earlier))
+        self._earlier.setText("\n".join(self._one_earlier(reading) for reading in detail.earlier))
+
+    def _one_earlier(self, reading: Reading) -> str:
+        text = self.tr("Read before (round {round}): {sign} {value}, label mass {mass}, {draws} draws")
+        return text.format(
+            round=reading.round,
+            sign=STATUS_SIGNS[reading.status],
+            value=value_text(reading),
+            mass="–" if reading.label_mass is None else f"{reading.label_mass:.3f}",
+            draws=reading.draws,
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -160,32 +176,8 @@ class ResultsView(QWidget):
     def _arrange(self) -> None:
         """On a narrow page the detail stands in the place of the table, until it is closed."""
         detail = not self._detail.isHidden()
-        self._list.setVisible(not (detail and self.width() < NARROW))
-
-    def _fill(self) -> None:
-        names = {
-            "ok": self.tr("ok"),
-            "unreadable": self.tr("unreadable"),
-            "error": self.tr("error"),
-            "skipped": self.tr("skipped"),
-        }
-        self.status.addItem(self.tr("Every status"), None)
-        for status in STATUSES:
-            self.status.addItem(f"{STATUS_SIGNS[status]} {names[status]}", status)
-        for text, sort, descending in (
-            (self.tr("Table order"), "row", False),
-            (self.tr("Highest value first"), "value", True),
-            (self.tr("Lowest value first"), "value", False),
-            (self.tr("Least certain first"), "uncertainty", True),
-            (self.tr("Most certain first"), "uncertainty", False),
-        ):
-            self.order.addItem(text, (sort, descending))
-        for box in (self.question, self.status, self.order):
-            box.currentIndexChanged.connect(lambda _index: self._emit())
-
-    def _emit(self) -> None:
-        sort, descending = self.order.currentData()
-        self.browse_changed.emit(self.question.currentData(), self.status.currentData(), sort, descending)
+        for part in (self._list, self.filter):
+            part.setVisible(not (detail and self.width() < NARROW))
 
     def _make_table(self, model: ResultsModel) -> QTableView:
         table = named(QTableView(), "results_table", self.tr("Answers"))
@@ -204,17 +196,15 @@ class ResultsView(QWidget):
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setStretchLastSection(True)
+        header.setSectionsClickable(True)
+        header.sectionClicked.connect(lambda column: self.filter.sort_by(SORTS.get(column, "")))
         table.selectionModel().currentRowChanged.connect(lambda now, _old: self.answer_chosen.emit(now.row()))
         return table
 
     def _build(self) -> None:
-        bar = FlowLayout(spacing=8)
-        for box in (self.question, self.status, self.order, self._count):
-            bar.addWidget(box)
-        for filter_box in (self.question, self.status, self.order):
-            filter_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self._count.setMinimumHeight(self.order.sizeHint().height())
-        self._list.setLayout(vbox(bar, self.table))
+        self._nothing = named(label(self.tr("No answer passes the filter."), "muted"), "results_nothing")
+        self._nothing.hide()
+        self._list.setLayout(vbox(self._nothing, self.table))
         self._head = label("", "heading", wrap=True)
         self._asked = label("", "muted", wrap=True)
         close = icon_button("close", "results_close", self.tr("Close the detail"), self.show_nothing)
@@ -223,12 +213,17 @@ class ResultsView(QWidget):
             vbox(
                 vbox(hbox(self._head, close), self._asked, spacing=2),
                 self.answer,
+                self._label,
+                self._earlier,
                 label(self.tr("Input"), "strong"),
                 self.input,
+                label(self.tr("Prompt"), "strong"),
+                self.prompt,
                 spacing=12,
             )
         )
-        self.input.setMinimumHeight(120)
+        for text in (self.input, self.prompt):
+            text.setMinimumHeight(120)
         layout = content.layout()
         if layout is not None:
             layout.setContentsMargins(4, 0, 10, 8)
@@ -239,4 +234,6 @@ class ResultsView(QWidget):
         self._detail.hide()
         splitter = bare_splitter("results_splitter", self._list, self._detail, sizes=(640, 320))
         splitter.setStretchFactor(0, 1)
-        self.setLayout(vbox(splitter))
+        outer = vbox(self.filter, splitter)
+        outer.setStretchFactor(splitter, 1)
+        self.setLayout(outer)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.widgets.decisions.answer_view import STATUS_ROLES, STATUS_SIGNS
 from app.widgets.decisions.charts import Histogram, ShareBars
 from app.widgets.decisions.flow import FlowLayout
-from app.widgets.decisions.parts import card, clear_layout, hbox, label, vbox
+from app.widgets.decisions.parts import card, clear_layout, hbox, label, named, vbox
 from engine.domain.question import Question
 from engine.domain.reading import STATUSES
 from engine.domain.run import Totals
@@ -25,7 +25,7 @@ class QuestionSummary:
         histogram: counts of the values in equal parts of ``low`` to ``high``; empty for a choice.
         named: how often each option was given, for a choice.
         metrics: (name, value) against the gold column; empty without one.
-        groups: (value of the group column, unreadable answers there), the worst ones.
+        groups: the groups whose unreadable answers stand out, in a sentence; empty without a group column.
     """
 
     question: Question
@@ -35,7 +35,7 @@ class QuestionSummary:
     high: float = 1.0
     named: tuple[tuple[str, int], ...] = ()
     metrics: tuple[tuple[str, str], ...] = ()
-    groups: tuple[tuple[str, int], ...] = ()
+    groups: str = ""
 
 
 class RunSummary(QWidget):
@@ -84,10 +84,7 @@ class RunSummary(QWidget):
             line.setStretchFactor(shown, 1)
             box.addLayout(line)
         if summary.groups:
-            worst = ", ".join(f"{group or '–'} {count:,}" for group, count in summary.groups)
-            box.addWidget(
-                label(self.tr("Unreadable most often in: {groups}").format(groups=worst), "warning", wrap=True)
-            )
+            box.addWidget(named(label(summary.groups, "muted", wrap=True), f"{name}.groups"))
         box.addStretch(1)
         made = card(box, name)
         made.setFixedWidth(self.CARD_WIDTH)

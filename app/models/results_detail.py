@@ -1,0 +1,29 @@
+"""One answer of a run, laid open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.domain.question import Question
+from engine.domain.reading import Reading
+from engine.domain.run import Label
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDetail:
+    """One answer with everything about it.
+
+    Attributes:
+        cells: (column, cell) of its row.
+        prompt: the words that were put to the model; empty when the row's text cannot be made.
+        earlier: readings of earlier rounds that this one replaced, and later attempts that failed.
+        label: what a reviewer said, or None.
+    """
+
+    question: Question
+    reading: Reading
+    row: int
+    cells: tuple[tuple[str, str], ...]
+    prompt: str = ""
+    earlier: tuple[Reading, ...] = ()
+    label: Label | None = None
