@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QMessageBox, QScrollArea, QStackedWidget, QTabWidg
 from app.models.results_detail import AnswerDetail
 from app.models.results_runs import RunsModel
 from app.notify import NotificationSink
+from app.pages.decisions_review import ReviewPart
+from app.presenters.review import ReviewPresenter
 from app.presenters.run import RunPresenter
 from app.presenters.run_results import ResultsPresenter
 from app.presenters.run_results_read import QuestionOutcome
@@ -25,7 +27,7 @@ from app.widgets.decisions.run_setup import RunSetup
 from app.widgets.decisions.run_summary import QuestionSummary, RunSummary
 from engine.domain.run import Progress, RunInfo, Totals
 
-SUMMARY = 1  # tab
+ANSWERS, SUMMARY, REVIEW = range(3)  # tabs
 
 
 class RunsPart(QWidget):
@@ -51,6 +53,9 @@ class RunsPart(QWidget):
         self.header = RunHeader()
         self.summary = RunSummary()
         self.answers = ResultsView(results.model)
+        self.reviews = ReviewPresenter(results)
+        self.review = ReviewPart(self.reviews)
+        results.companions.append(self.reviews.close_down)
         self._stack = QStackedWidget()
         self._outcomes: list[QuestionOutcome] = []
         self._build()
@@ -89,6 +94,7 @@ class RunsPart(QWidget):
         scroll.setWidget(holder)
         tabs.addTab(self._padded(self.answers), self.tr("Answers"))
         tabs.addTab(scroll, self.tr("Summary"))
+        tabs.addTab(self._padded(self.review), self.tr("Review"))
         opened = QWidget()
         opened.setLayout(vbox(self.header, tabs, spacing=10))
         self._stack.addWidget(self._make_empty())
@@ -134,7 +140,8 @@ class RunsPart(QWidget):
         results.detail_ready.connect(self._show_detail)
         results.exported.connect(self._on_exported)
         results.failed.connect(self._notifier.error)
-        self.tabs.currentChanged.connect(lambda index: self._show_summary() if index == SUMMARY else None)
+        self.reviews.failed.connect(self._notifier.error)
+        self.tabs.currentChanged.connect(self._on_tab)
         self.list.opened.connect(self._open)
         self.list.delete_requested.connect(self._ask_delete)
         self.answers.browse_changed.connect(results.browse)
@@ -144,6 +151,12 @@ class RunsPart(QWidget):
         self.header.resume_requested.connect(self._resume)
         self.header.export_requested.connect(self._ask_export)
         self.header.delete_requested.connect(lambda: self._ask_delete(results.run_id))
+
+    def _on_tab(self, index: int) -> None:
+        if index == SUMMARY:
+            self._show_summary()
+        elif index == ANSWERS and self.reviews.settled():
+            self._results.reread()
 
     # ---- runs
     def _open(self, run_id: str) -> None:
@@ -236,6 +249,9 @@ class RunsPart(QWidget):
     # ---- the run that is open
     def _on_opened(self, info: RunInfo | None) -> None:
         self._stack.setCurrentIndex(0 if info is None else 1)
+        form = self._results.form
+        questions = form.questions if form is not None else ()
+        self.review.set_run("" if info is None else info.id, questions)
         if info is None:
             return
         self.header.show_run(info)
@@ -247,8 +263,7 @@ class RunsPart(QWidget):
             sum(each.skipped for each in totals),
         )
         self.header.show_progress(Progress(info.done, info.rows * len(info.question_ids), 0.0, None, added))
-        form = self._results.form
-        self.answers.set_questions(form.questions if form is not None else ())
+        self.answers.set_questions(questions)
         self._show_outcome([])
         self.list.select(info.id)
         self._show_status()
@@ -338,5 +353,6 @@ class RunsPart(QWidget):
 
     async def _delete(self, run_id: str) -> None:
         if run_id == self._results.run_id:
+            await self.reviews.load("")
             await self._results.load("")  # closed first: an open file would leave its lock files behind
         await self._runs.delete(run_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ class ResultsPresenter(QObject):
     """Reads the file of the open run, in threads, and never writes it.
 
     Attributes:
+        companions: end with this one; each is closed before it.
         seen: whether the answers are on the screen; nothing is brought up to date for nobody.
 
     Signals:
@@ -61,6 +62,7 @@ class ResultsPresenter(QObject):
         self.model = ResultsModel(self)
         self.model.page_wanted.connect(lambda number: spawn(self, self._fetch(number), "fetch answers"))
         self.seen = False
+        self.companions: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self.form: Form | None = None
         self.run_id = ""
         self._browser: RunBrowser | None = None
@@ -156,6 +158,8 @@ class ResultsPresenter(QObject):
         """The window leaves: nothing of this is asked any more, and the file is closed."""
         self._timer.stop()
         self._serial += 1
+        for close in self.companions:
+            await close()
         await cancel_all(self)
         await self._close()
 

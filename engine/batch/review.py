@@ -88,6 +88,10 @@ class Review:
         """
         place = self._of(question)
         assert place is not None
+        return self.item_at(row, place)
+
+    def item_at(self, row: int, place: int) -> ReviewItem:
+        """As ``item``, by the question's place in the form."""
         found = self._browser.answers([row * KEY_BASE + place])
         if not found:
             raise InputError("review.no_answer", "row {row} has no answer to review", row=row)
