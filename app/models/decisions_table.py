@@ -18,10 +18,13 @@ class TableFacts:
 
     Attributes:
         path: of the file.
-        encoding, delimiter, header: as used now; ``bom`` says whether the file begins with a byte order mark.
+        encoding, delimiter, header: as used now, empty where such a file has none; ``bom`` says whether the file
+            begins with a byte order mark.
         columns: in the file's order.
         rows: the first rows, as cells in the order of the columns.
         count: rows of the whole file, or None while they are being counted.
+        kind: ``csv``, ``xlsx``, ``parquet`` or ``jsonl``.
+        sheet, sheets: of a workbook, the one that is read and all of them.
     """
 
     path: str
@@ -32,6 +35,19 @@ class TableFacts:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     count: int | None = None
+    kind: str = "csv"
+    sheet: str = ""
+    sheets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RowsWanted:
+    """Which rows of the table a run reads; the fields of ``engine.batch.selection.Selection``."""
+
+    where: str = ""
+    first: int | None = None
+    sample: int | None = None
+    seed: int = 0
 
 
 class PreviewModel(QAbstractTableModel):

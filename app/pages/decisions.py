@@ -156,6 +156,7 @@ class DecisionsPage(QWidget):
         presenter.form_failed.connect(self._message.say)
         presenter.problems_changed.connect(self._show_readiness)
         presenter.table.changed.connect(self._show_readiness)
+        presenter.table.selection_changed.connect(self._show_readiness)
         presenter.row_changed.connect(lambda: self.preview.set_rows(presenter.row, presenter.table.sample_size))
         presenter.preview_ready.connect(self._on_preview)
         presenter.preview_failed.connect(self._on_preview_failed)
@@ -178,8 +179,8 @@ class DecisionsPage(QWidget):
         """Begin a run of the form over the table."""
         facts = self.presenter.table.facts
         if facts is not None:
-            form, reading = self.presenter.document.form, self.presenter.table.overruled
-            self.runs.start(form, Path(facts.path), reading, concurrency)
+            form, table = self.presenter.document.form, self.presenter.table
+            self.runs.start(form, Path(facts.path), table.overruled, concurrency, table.selection)
 
     def _read(self, row: int, question_id: str, joint: bool) -> None:
         self.preview.set_busy(True)
@@ -216,7 +217,7 @@ class DecisionsPage(QWidget):
         presenter, facts = self.presenter, self.presenter.table.facts
         in_form = sum(1 for problem in presenter.problems if problem.field not in ("state", "group"))
         in_table = sum(1 for problem in presenter.problems if problem.field in ("state", "group"))
-        in_table += bool(presenter.rendered[1] or presenter.table.fault)
+        in_table += bool(presenter.rendered[1] or presenter.table.fault or presenter.table.selection_fault)
         self._mark(FORM, self.tr("1  Questions"), in_form if presenter.document.form.questions else 0)
         self._mark(TABLE, self.tr("2  Table and text"), in_table if presenter.document.form.questions else 0)
         reason = ""
@@ -244,12 +245,12 @@ class DecisionsPage(QWidget):
         self.runs_part.setup.show_summary(self._summary(), reason)
 
     def _summary(self) -> str:
-        facts, questions = self.presenter.table.facts, self.presenter.document.form.questions
-        if facts is None or not questions or facts.count is None:
+        remaining, questions = self.presenter.table.remaining, self.presenter.document.form.questions
+        if not questions or remaining is None:
             return ""
-        rows = counted(facts.count, self.tr("{n} row"), self.tr("{n} rows"))
+        rows = counted(remaining, self.tr("{n} row"), self.tr("{n} rows"))
         asked = counted(len(questions), self.tr("{n} question"), self.tr("{n} questions"))
-        answers = counted(facts.count * len(questions), self.tr("{n} answer"), self.tr("{n} answers"))
+        answers = counted(remaining * len(questions), self.tr("{n} answer"), self.tr("{n} answers"))
         return f"{rows} × {asked} = {answers}"
 
     def _mark(self, step: int, text: str, problems: int) -> None:

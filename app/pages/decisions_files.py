@@ -36,7 +36,9 @@ class DecisionsFiles(QObject):
 
     def ask_table(self) -> None:
         """Choose a table."""
-        kinds = self.tr("Tables (*.csv *.tsv *.txt);;All files (*)")
+        kinds = self.tr(
+            "Tables (*.csv *.tsv *.txt *.xlsx *.xlsm *.xlsb *.xls *.ods *.parquet *.jsonl *.ndjson);;All files (*)"
+        )
         self._choose(self.tr("Open table"), kinds, self._presenter.table.open)
 
     def save(self, then: Callable[[], object] | None = None) -> None:

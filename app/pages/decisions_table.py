@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QMimeData, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from app.models.decisions_table import RowsWanted
 from app.presenters.decisions import DecisionsPresenter
 from app.widgets.decisions.parts import ScrollPane, bare_splitter, hbox, label, vbox
 from app.widgets.decisions.question_editor import ColumnBox
+from app.widgets.decisions.row_choice import RowChoice
 from app.widgets.decisions.state_editor import StateEditor
 from app.widgets.decisions.table_picker import MappingBar, TablePicker
+from engine.batch.selection import Operator, Selection, condition
 from engine.batch.template import column_reference
+from engine.errors import InputError
 
 
 class TablePart(QWidget):
@@ -31,11 +36,14 @@ class TablePart(QWidget):
         self._presenter = presenter
         self.picker = TablePicker()
         self.mapping = MappingBar()
+        self.rows = RowChoice()
         self.state = StateEditor()
+        self.setAcceptDrops(True)
         self.group = ColumnBox("form_group", self.tr("Group column"))
         self._build()
         self._connect()
         self._show_form()
+        self._show_table()
 
     def _build(self) -> None:
         title = label(self.tr("Group by"), "muted")
@@ -46,7 +54,7 @@ class TablePart(QWidget):
         group = hbox(title, self.group, hint)
         group.setStretchFactor(hint, 1)
         upper, lower = QWidget(), QWidget()
-        upper.setLayout(vbox(self.picker))
+        upper.setLayout(vbox(self.picker, self.rows, spacing=10))
         lower.setLayout(vbox(self.mapping, self.state, group, spacing=10))
         self.group.setFixedWidth(220)
         splitter = bare_splitter("table_splitter", upper, lower, sizes=(300, 330), vertical=True)
@@ -58,7 +66,10 @@ class TablePart(QWidget):
         presenter, table, document = self._presenter, self._presenter.table, self._presenter.document
         self.picker.open_requested.connect(self.open_requested)
         self.picker.example_requested.connect(self.example_requested)
-        self.picker.dropped.connect(lambda path: table.open(Path(path)))
+        self.picker.paste_requested.connect(self.paste)
+        self.rows.edited.connect(self._select)
+        self.rows.condition_wanted.connect(self._add_condition)
+        table.selection_changed.connect(self._show_selection)
         self.picker.format_overruled.connect(table.overrule)
         self.mapping.accepted.connect(presenter.apply_mapping)
         self.state.edited.connect(document.set_state)
@@ -69,6 +80,30 @@ class TablePart(QWidget):
         table.failed.connect(self._on_failed)
         presenter.row_changed.connect(self._show_row)
         presenter.mapping_changed.connect(lambda missing: self.mapping.offer(missing, table.columns))
+
+    def paste(self) -> None:
+        """Open the cells, or the file, that the clipboard holds."""
+        data = QGuiApplication.clipboard().mimeData()
+        if data is not None and (path := _local_file(data)):
+            self._presenter.table.open(path)
+        else:
+            self._presenter.table.paste(QGuiApplication.clipboard().text())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+V anywhere in this step; a text field under the cursor has taken its own before."""
+        if event.matches(QKeySequence.StandardKey.Paste):
+            self.paste()
+        else:
+            super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _local_file(event.mimeData()) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if path := _local_file(event.mimeData()):
+            event.acceptProposedAction()
+            self._presenter.table.open(path)
 
     def _show_form(self) -> None:
         form = self._presenter.document.form
@@ -82,6 +117,24 @@ class TablePart(QWidget):
         columns = [(name, f"{{{{ {column_reference(name)} }}}}") for name in table.columns]
         self.state.set_columns(columns)
         self.group.set_columns(table.columns)
+        self.rows.setVisible(table.facts is not None)
+        self.rows.set_columns(table.columns)
+
+    def _select(self, wanted: RowsWanted) -> None:
+        self._presenter.table.select(Selection(wanted.where, wanted.first, wanted.sample, wanted.seed))
+
+    def _add_condition(self, column: str, operator: Operator, value: str) -> None:
+        try:
+            self.rows.add_condition(condition(column, operator, value))
+        except InputError as error:
+            self.rows.message.say(str(error))
+
+    def _show_selection(self) -> None:
+        table = self._presenter.table
+        total = table.facts.count if table.facts is not None else None
+        chosen = table.selection
+        wanted = RowsWanted(chosen.where, chosen.first, chosen.sample, chosen.seed)
+        self.rows.show_selection(wanted, table.remaining, total, table.selection_fault)
 
     def _on_failed(self, text: str) -> None:
         self.picker.show_error(text)
@@ -93,3 +146,8 @@ class TablePart(QWidget):
         whole = facts is None or facts.count is None or facts.count <= sample
         self.state.set_row(presenter.row, sample, whole=whole)
         self.state.show_rendered(*presenter.rendered)
+
+
+def _local_file(data: QMimeData) -> Path | None:
+    """The first file of this machine in what was dropped or copied."""
+    return next((Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()), None)

@@ -22,6 +22,7 @@ from app.presenters.decisions_table import TablePresenter, missing_columns, rena
 from app.tasks import cancel_all, spawn, spawn_late
 from engine import paths
 from engine.batch.form import dump_form, load_form, parse_form
+from engine.batch.selection import Selection
 from engine.client.http import EngineClient
 from engine.domain.form import Form
 from engine.domain.question import Question
@@ -92,6 +93,7 @@ class DecisionsPresenter(QObject):
         self.document.changed.connect(self._on_form)
         self.document.origin_changed.connect(self._keep_draft_soon)
         self.table.changed.connect(self._on_table)
+        self.table.selection_changed.connect(self._keep_draft_soon)
         engine.state_changed.connect(lambda _state: self._on_engine())
         self._on_form()
 
@@ -104,6 +106,7 @@ class DecisionsPresenter(QObject):
             return
         self.document.load(draft.form, draft.path, edited=draft.edited)
         if draft.table is not None and draft.table.is_file():
+            self.table.selection = Selection(**draft.selection)
             spawn(self, self.table.load(draft.table, draft.reading), "open table")
 
     def keep_draft(self) -> None:
@@ -112,6 +115,7 @@ class DecisionsPresenter(QObject):
         table = Path(facts.path) if facts is not None else None
         document = self.document
         draft = Draft(document.form, document.path, document.dirty, table, self.table.overruled)
+        draft = replace(draft, selection=self.table.selection.as_json())
         try:
             save_draft(draft)
         except OSError as error:

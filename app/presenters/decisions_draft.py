@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from engine import paths
+from engine.batch.selection import Selection
 from engine.domain.form import Form
 from engine.domain.question import Choice, Noul, Option, Question, Score
 from engine.domain.reading import Method
+from engine.errors import InputError
 
 VERSION = 1
 
@@ -30,6 +32,7 @@ class Draft:
         path: the form's file, or None.
         edited: whether the form has edits that no file holds.
         table: the open table, or None, and how it is read where the user overruled a guess.
+        selection: which of its rows are read, as ``Selection.as_json`` gives it.
     """
 
     form: Form
@@ -37,6 +40,7 @@ class Draft:
     edited: bool = False
     table: Path | None = None
     reading: Mapping[str, object] = field(default_factory=dict)
+    selection: Mapping[str, Any] = field(default_factory=dict)
 
 
 def draft_file() -> Path:
@@ -60,6 +64,7 @@ def save_draft(draft: Draft) -> None:
         "edited": draft.edited,
         "table": None if draft.table is None else str(draft.table),
         "reading": dict(draft.reading),
+        "selection": dict(draft.selection),
     }
     path = draft_file()
     part = path.with_suffix(f".{os.getpid()}.part")
@@ -77,7 +82,7 @@ def load_draft() -> Draft | None:
         return _draft(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, InputError):
         if path.is_file():
             path.replace(path.with_suffix(".bad"))
         return None
@@ -95,6 +100,7 @@ def _draft(dumped: Any) -> Draft:
         bool(dumped["edited"]),
         Path(dumped["table"]) if dumped["table"] else None,
         dict(dumped["reading"]),
+        Selection(**dumped.get("selection", {})).as_json(),  # a draft of an older version has none
     )
 
 

@@ -6,15 +6,19 @@ import asyncio
 import difflib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.models.decisions_table import TableFacts
 from app.tasks import spawn
+from engine import paths
+from engine.batch.pasted import save_pasted
+from engine.batch.selection import Selection, check_filter, select
 from engine.batch.tables import Table, TableFormat, sniff
 from engine.batch.template import RowTemplate, column_reference
+from engine.domain.run import LeftOut
 from engine.errors import EngineError, InputError
 
 SAMPLE = 500  # rows kept for previews
@@ -29,10 +33,12 @@ class TablePresenter(QObject):
 
     Signals:
         changed(): another table, another reading of it, or its rows have been counted; read ``facts``.
+        selection_changed(): which rows a run would read; read ``selection``, ``remaining``, ``selection_fault``.
         failed(str): the file that was chosen cannot be used; what was open stays open.
     """
 
     changed = Signal()
+    selection_changed = Signal()
     failed = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -40,6 +46,10 @@ class TablePresenter(QObject):
         self.facts: TableFacts | None = None
         self.fault = ""
         self.overruled: Mapping[str, object] = {}
+        self.selection = Selection()
+        self.remaining: int | None = None  # rows that pass ``selection``; None while they are being counted
+        self.selection_fault = ""
+        self._selecting = 0
         self._format: TableFormat | None = None
         self._sample: Sequence[tuple[str, ...]] = ()
         self._serial = 0
@@ -60,15 +70,23 @@ class TablePresenter(QObject):
         """Open a file; the guesses about it stand."""
         spawn(self, self.load(path), "open table")
 
-    def overrule(self, encoding: str | None, delimiter: str | None, header: bool | None) -> None:
-        """Read the open file in another way; None leaves a guess as it is."""
+    def paste(self, text: str) -> None:
+        """Open cells that were copied elsewhere; they are kept as a file, so that their run can be resumed."""
+        spawn(self, self._paste(text), "paste table")
+
+    def overrule(self, given: Mapping[str, object]) -> None:
+        """Read the open file in another way: encoding, delimiter, header, sheet; what is left out is guessed."""
         if self.facts is not None:
-            overruled = {"encoding": encoding, "delimiter": delimiter, "header": header}
-            given = {key: value for key, value in overruled.items() if value is not None}
-            spawn(self, self.load(Path(self.facts.path), given), "read table differently")
+            spawn(self, self.load(Path(self.facts.path), dict(given)), "read table differently")
+
+    def select(self, selection: Selection) -> None:
+        """Read only some rows."""
+        if selection != self.selection:
+            self.selection = selection
+            self._count_selected()
 
     async def load(self, path: Path, overruled: Mapping[str, object] | None = None) -> None:
-        """Open a file and count its rows; a fault is told by ``failed`` or, when rows deep down are bad, ``fault``."""
+        """Open a file and count its rows. A fault is told by ``failed`` or, when rows deep down are bad, ``fault``."""
         self._serial += 1
         serial = self._serial
         try:
@@ -79,6 +97,8 @@ class TablePresenter(QObject):
             return
         if serial != self._serial:
             return
+        if self.facts is not None and self.facts.path != str(path):
+            self.selection = Selection()  # a filter is about one table's columns
         self._format, self._sample, self.fault = fmt, sample, ""
         self.overruled = overruled or {}
         self.facts = _facts(path, fmt, sample, None)
@@ -93,12 +113,16 @@ class TablePresenter(QObject):
             self.fault = fault
             self.facts = _facts(path, fmt, sample, count)
             self.changed.emit()
+            self._count_selected()
 
     def close(self) -> None:
         """No table is open any more."""
         self._serial += 1
         self.facts, self._format, self._sample, self.fault, self.overruled = None, None, (), "", {}
+        self.selection, self.remaining, self.selection_fault = Selection(), None, ""
+        self._selecting += 1
         self.changed.emit()
+        self.selection_changed.emit()
 
     def render(self, source: str, index: int) -> tuple[str, str]:
         """(text, error) of a row of the sample; the error names what is wrong with the template."""
@@ -108,6 +132,54 @@ class TablePresenter(QObject):
             return RowTemplate(source, self.columns).render(self.row(index)), ""
         except EngineError as error:
             return "", str(error)
+
+    async def _paste(self, text: str) -> None:
+        try:
+            path = await asyncio.to_thread(_keep_pasted, text)
+        except (EngineError, OSError) as error:
+            self.failed.emit(str(error))
+            return
+        await self.load(path)
+
+    def _count_selected(self) -> None:
+        self._selecting += 1
+        facts = self.facts
+        if facts is None or self.selection:
+            self.remaining, self.selection_fault = None, ""
+            if facts is not None and self._format is not None:
+                table = Table(Path(facts.path), self._format)
+                spawn(self, self._count(table, self.selection, self._selecting), "count selected rows")
+        else:
+            self.remaining, self.selection_fault = facts.count, ""
+        self.selection_changed.emit()
+
+    async def _count(self, table: Table, selection: Selection, serial: int) -> None:
+        count, fault = None, ""
+        try:
+            count = await asyncio.to_thread(_selected, table, selection, lambda: serial != self._selecting)
+        except EngineError as error:
+            fault = str(error)
+        if serial == self._selecting:
+            self.remaining, self.selection_fault = count, fault
+            self.selection_changed.emit()
+
+
+def _selected(table: Table, selection: Selection, given_up: Callable[[], bool]) -> int:
+    """How many rows would be read; less when it is given up, and then nobody asks."""
+    if selection.where:
+        check_filter(selection.where, table.columns)
+    count = 0
+    for row in select(table, selection):
+        count += not isinstance(row, LeftOut)
+        if given_up():
+            break
+    return count
+
+
+def _keep_pasted(text: str) -> Path:
+    folder = paths.data_dir() / "pasted"
+    folder.mkdir(parents=True, exist_ok=True)
+    return save_pasted(text, folder)
 
 
 def missing_columns(source: str, columns: Sequence[str], others: Sequence[str] = ()) -> list[tuple[str, str]]:
@@ -177,4 +249,16 @@ def _read(path: Path, overruled: Mapping[str, object]) -> tuple[TableFormat, lis
 
 def _facts(path: Path, fmt: TableFormat, sample: Sequence[tuple[str, ...]], count: int | None) -> TableFacts:
     rows = tuple(sample[:SHOWN])
-    return TableFacts(str(path), fmt.encoding, fmt.delimiter, fmt.header, fmt.bom, fmt.columns, rows, count)
+    return TableFacts(
+        str(path),
+        fmt.encoding,
+        fmt.delimiter,
+        fmt.header,
+        fmt.bom,
+        fmt.columns,
+        rows,
+        count,
+        fmt.kind,
+        fmt.sheet,
+        fmt.sheets,
+    )

@@ -20,6 +20,7 @@ from PySide6.QtCore import QObject, Signal
 from app.presenters.decisions import EngineHandle, form_text
 from app.tasks import cancel_all, spawn
 from engine import paths
+from engine.batch.selection import Selection
 from engine.domain.form import Form
 from engine.domain.run import Progress, RunInfo, RunState, Totals
 from engine.errors import EngineError, UserError
@@ -122,16 +123,25 @@ class RunPresenter(QObject):
         await self.load_runs()
 
     # ---- the worker
-    def start(self, form: Form, table: Path, reading: Mapping[str, object], concurrency: int) -> None:
+    def start(
+        self,
+        form: Form,
+        table: Path,
+        reading: Mapping[str, object],
+        concurrency: int,
+        selection: Selection | None = None,
+    ) -> None:
         """Begin a run.
 
         Args:
-            reading: how the table is read where the user overruled a guess: encoding, delimiter, header.
+            reading: how the table is read where the user overruled a guess: encoding, delimiter, header, sheet.
             concurrency: rows under way at once.
+            selection: which rows are read; None: all.
         """
         if not self.busy:
             self._set(RunStatus("starting"))
-            spawn(self, self._start(form, table, reading, concurrency), "start run")
+            arguments = [str(table), *_reading_arguments(reading), *_selection_arguments(selection or Selection())]
+            spawn(self, self._start(form, arguments, concurrency), "start run")
 
     def resume(self, run_id: str, concurrency: int) -> None:
         """Go on with a paused run of ours, or with any unfinished one."""
@@ -162,10 +172,10 @@ class RunPresenter(QObject):
         await cancel_all(self)
 
     # ---- private
-    async def _start(self, form: Form, table: Path, reading: Mapping[str, object], concurrency: int) -> None:
+    async def _start(self, form: Form, arguments: list[str], concurrency: int) -> None:
         try:
             form_path = await asyncio.to_thread(_snapshot, form)
-            await self._spawn([str(form_path), str(table), *_reading_arguments(reading)], concurrency)
+            await self._spawn([str(form_path), *arguments], concurrency)
         except EngineError as error:
             self._give_up(error)
 
@@ -301,7 +311,9 @@ def _resume_arguments(run_id: str) -> list[str]:
     """Arguments of ``decide`` that go on with a stored run."""
     with RunView(run_path(paths.runs_dir(), run_id)) as view:
         spec = view.spec
-    reading = {key: spec.table_format[key] for key in ("encoding", "delimiter", "header") if key in spec.table_format}
+    reading = {
+        key: spec.table_format[key] for key in ("encoding", "delimiter", "header", "sheet") if key in spec.table_format
+    }
     return [spec.form_path, spec.table_path, f"--resume={run_id}", *_reading_arguments(reading)]
 
 
@@ -313,4 +325,11 @@ def _reading_arguments(reading: Mapping[str, object]) -> list[str]:
         arguments.append(f"--delimiter={delimiter}")
     if reading.get("header") is False:
         arguments.append("--no-header")
+    if sheet := reading.get("sheet"):
+        arguments.append(f"--sheet={sheet}")
     return arguments
+
+
+def _selection_arguments(selection: Selection) -> list[str]:
+    kept = selection.as_json()
+    return [f"--{key}={kept[key]}" for key in ("where", "first", "sample", "seed") if key in kept]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -31,44 +30,47 @@ from app.widgets.decisions.parts import (
     named,
     vbox,
 )
+from app.widgets.decisions.table_reading import ReadingBar
 
-# What spreadsheets and databases of the world write; anything Python knows may be typed.
-ENCODINGS = ("utf-8", "utf-16", "cp1252", "iso-8859-1", "cp949", "shift_jis", "gb18030", "koi8-r")
+KINDS = {"csv": "CSV", "xlsx": "workbook", "parquet": "Parquet", "jsonl": "JSON lines"}
 
 
 class TablePicker(QWidget):
     """Signals:
     open_requested(): the user wants to choose a file.
-    dropped(str): a file was dropped here.
     example_requested(str): show an example instead, by its folder's name.
-    format_overruled(object, object, object): encoding, delimiter, header; None where the guess stands.
+    paste_requested(): take what the clipboard holds.
+    format_overruled(dict): how the file is read instead of as guessed.
     """
 
     open_requested = Signal()
-    dropped = Signal(str)
     example_requested = Signal(str)
-    format_overruled = Signal(object, object, object)
+    paste_requested = Signal()
+    format_overruled = Signal(dict)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("table_picker")
-        self.setAcceptDrops(True)
         self.model = PreviewModel(self)
         self.message = FieldMessage("table_message")
         self._title = label("", "heading")
         self._facts = label("", "muted")
-        self.encoding = named(QComboBox(), "table_encoding", self.tr("Encoding"))
-        self.delimiter = named(QComboBox(), "table_delimiter", self.tr("Delimiter"))
-        self.header = named(QComboBox(), "table_header", self.tr("First line"))
+        self.reading = ReadingBar()
+        self.reading.overruled.connect(self.format_overruled)
         self.view = self._make_view()
         self._empty = EmptyState(
             "table_empty",
             self.tr("Choose the table to decide about"),
             self.tr(
-                "Every row of a CSV file becomes one text, and every question is asked about it. Drop a file here, or "
-                "begin with an example that really runs."
+                "Every row becomes one text, and every question is asked about it. CSV with any delimiter, workbooks, "
+                "Parquet and JSON lines: drop a file here, copy cells and press Ctrl+V, or begin with an example that "
+                "really runs."
             ),
-            [("open", self.tr("Open a CSV file…")), ("tickets", self.tr("Try the tickets example"))],
+            [
+                ("open", self.tr("Open a table…")),
+                ("paste", self.tr("Paste cells")),
+                ("tickets", self.tr("Try the tickets example")),
+            ],
         )
         self._empty.chosen.connect(self._on_empty)
         self._stack = QStackedWidget()
@@ -78,7 +80,6 @@ class TablePicker(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(self.message)
         box.addWidget(self._stack, 1)
-        self._fill_choices()
 
     def show_table(self, facts: TableFacts | None) -> None:
         """Show a table, or the empty state."""
@@ -89,9 +90,7 @@ class TablePicker(QWidget):
         self._title.setText(Path(facts.path).name)
         self._title.setToolTip(facts.path)
         self._facts.setText(self._describe(facts))
-        self._set_data(self.encoding, facts.encoding)
-        self._set_data(self.delimiter, facts.delimiter)
-        self._set_data(self.header, facts.header)
+        self.reading.show_facts(facts)
         self.model.show_rows(facts.columns, facts.rows)
         self.view.resizeColumnsToContents()
         for column in range(len(facts.columns)):
@@ -101,22 +100,13 @@ class TablePicker(QWidget):
         """What is wrong with the file that was chosen; what was open before stays open."""
         self.message.say(text)
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if event.mimeData().hasUrls():
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-        if paths:
-            event.acceptProposedAction()
-            self.dropped.emit(paths[0])
-
     def _describe(self, facts: TableFacts) -> str:
         parts = [counted(len(facts.columns), self.tr("{n} column"), self.tr("{n} columns"))]
         if facts.count is None:
             parts.insert(0, self.tr("counting rows …"))
         else:
             parts.insert(0, counted(facts.count, self.tr("{n} row"), self.tr("{n} rows")))
+        parts += [KINDS[facts.kind]] if facts.kind != "csv" else []
         if facts.bom:
             parts.append(self.tr("byte order mark"))
         return " · ".join(parts)
@@ -138,56 +128,19 @@ class TablePicker(QWidget):
 
     def _build(self) -> QWidget:
         change = button(self.tr("Another file…"), "table_open", self.open_requested.emit)
-        fields = hbox(spacing=12)
-        for caption, box in (
-            (self.tr("Encoding"), self.encoding),
-            (self.tr("Delimiter"), self.delimiter),
-            (self.tr("First line"), self.header),
-        ):
-            title = label(caption, "muted")
-            title.setBuddy(box)
-            fields.addLayout(hbox(title, box, spacing=6))
-        fields.addStretch(1)
-        page = QWidget()
-        head = hbox(vbox(self._title, self._facts, spacing=2), 1, change)
-        page.setLayout(vbox(head, fields, self.view, spacing=10))
-        return page
-
-    def _fill_choices(self) -> None:
-        for encoding in ENCODINGS:
-            self.encoding.addItem(encoding, encoding)
-        self.encoding.setEditable(True)
-        self.encoding.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        edit = self.encoding.lineEdit()
-        if edit is not None:
-            named(edit, "table_encoding.edit", self.tr("Encoding"))
-        names = (
-            (",", self.tr("comma  ,")),
-            (";", self.tr("semicolon  ;")),
-            ("\t", self.tr("tab")),
-            ("|", self.tr("bar  |")),
+        paste = button(
+            self.tr("Paste"), "table_paste", self.paste_requested.emit, tip=self.tr("Cells of a spreadsheet (Ctrl+V)")
         )
-        for sign, text in names:
-            self.delimiter.addItem(text, sign)
-        self.header.addItem(self.tr("column names"), True)
-        self.header.addItem(self.tr("data"), False)
-        for box in (self.encoding, self.delimiter, self.header):
-            box.activated.connect(lambda _index: self._overrule())
-
-    def _overrule(self) -> None:
-        encoding = self.encoding.currentText().strip() or None
-        self.format_overruled.emit(encoding, self.delimiter.currentData(), self.header.currentData())
-
-    def _set_data(self, box: QComboBox, value: object) -> None:
-        index = box.findData(value)
-        if index < 0:
-            box.addItem(str(value), value)
-            index = box.count() - 1
-        box.setCurrentIndex(index)
+        page = QWidget()
+        head = hbox(vbox(self._title, self._facts, spacing=2), 1, paste, change)
+        page.setLayout(vbox(head, self.reading, self.view, spacing=10))
+        return page
 
     def _on_empty(self, key: str) -> None:
         if key == "open":
             self.open_requested.emit()
+        elif key == "paste":
+            self.paste_requested.emit()
         else:
             self.example_requested.emit(key)
 
