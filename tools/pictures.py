@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -72,8 +72,10 @@ def run(shoot: Shoot) -> None:
     """Take pictures into the folder that the command line names, or ``screenshots``."""
     import qasync
 
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
-    folder.mkdir(exist_ok=True)
+    parser = argparse.ArgumentParser(description="Take pictures of the window into a folder.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("screenshots"))
+    folder = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
     app = QApplication(["screenshots"])
     app.setStyle("Fusion")
     app.setQuitOnLastWindowClosed(False)
