@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 LAST_PHASE = "First chat and first read"
+DETAIL = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class StartProgress:
         phase: a name out of the plan's phases.
         number: its place among ``count`` phases, from 0.
         fraction: of this phase, 0 to 1; None where the log does not say.
-        detail: the line that told.
+        detail: the line that told, at most DETAIL characters of it.
         elapsed_s: since the start.
         eta_s: until it is ready, as earlier starts on this machine suggest; None where there was none.
     """
@@ -170,4 +171,5 @@ class LogFollower:
 
 def _plain(line: str) -> str:
     """The line without vLLM's prefixes: process, level, time, place."""
-    return re.sub(r"^(?:\([^)]*\)\s*)*(?:\w+ \d\d-\d\d [\d:.]+ )?(?:\[[^\]]*\]\s*)?", "", line).strip()
+    text = re.sub(r"^(?:\([^)]*\)\s*)*(?:\w+ \d\d-\d\d [\d:.]+ )?(?:\[[^\]]*\]\s*)?", "", line).strip()
+    return text if len(text) <= DETAIL else text[: DETAIL - 1] + "…"  # vLLM's whole configuration is one line of 4 KB

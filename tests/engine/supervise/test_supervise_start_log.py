@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine.domain.plan import LaunchPlan
 from engine.hardware.record import load_machine, recorded_machines
 from engine.launch.planner import plan
-from engine.supervise.start_log import LAST_PHASE, LogFollower, LogPhases, StartClock, StartProgress
+from engine.supervise.start_log import DETAIL, LAST_PHASE, LogFollower, LogPhases, StartClock, StartProgress
 from engine.supervise.timings import KEPT, KINDS, StartTimings, start_key
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "fakes"))
@@ -51,6 +51,17 @@ def test_prefixes_are_left_out_of_the_detail() -> None:
     )
     assert progress is not None
     assert progress.detail == "Available KV cache memory: 4 GiB"
+
+
+def test_a_long_line_is_cut_in_the_detail() -> None:
+    """vLLM writes its whole configuration behind the words that begin this phase."""
+    reader = LogPhases(planned().phases)
+    line = "(EngineCore pid=7) INFO 11-29 18:30:00 [core.py:113] Initializing a V1 LLM engine (v0.33.0) with config: "
+    progress = reader.feed(line + "x=1, " * 800)
+    assert progress is not None
+    assert len(progress.detail) == DETAIL
+    assert progress.detail.startswith("Initializing a V1 LLM engine")
+    assert progress.detail.endswith("…")
 
 
 def test_the_follower_gives_whole_lines_only(tmp_path: Path) -> None:
