@@ -14,6 +14,7 @@ from engine.supervise.embedded import embedded_engine
 from engine.supervise.leftovers import sweep
 
 if TYPE_CHECKING:
+    from engine.local.kernels import KernelProgress
     from engine.supervise.lifecycle import EngineHandle, SupervisedEngine
     from engine.supervise.start_log import StartProgress
 
@@ -113,10 +114,13 @@ async def _started_vllm(say: Say) -> AsyncIterator[tuple[SupervisedEngine, Engin
     """vLLM as the setup has it."""
     from engine.cli.vllm_launch import VllmOptions, prepare
     from engine.launch.fixes import require
+    from engine.local.kernels import ensure_tested
     from engine.supervise.diagnose_watch import LogWatch, start_watched
 
     prepared = await prepare(VllmOptions(port=0))  # a free port: a window may serve on the setup's
     require(prepared.fixes())
+    if prepared.launch is not None:
+        await ensure_tested(prepared.launch, _card_teller(say))
     say(f"starting vLLM: {prepared.plan.title}")
     engine = prepared.engine(_phase_teller(say))
     watch = LogWatch(engine, machine=prepared.machine, plan=prepared.plan, wishes=prepared.wishes)
@@ -126,6 +130,16 @@ async def _started_vllm(say: Say) -> AsyncIterator[tuple[SupervisedEngine, Engin
         yield engine, handle
     finally:
         await engine.stop()
+
+
+def _card_teller(say: Say) -> Callable[[KernelProgress], None]:
+    """Says every card once that is tested."""
+
+    def tell(progress: KernelProgress) -> None:
+        if progress.done == 0:
+            say(f"numeric self-test, card {progress.card + 1} of {progress.cards}")
+
+    return tell
 
 
 def _phase_teller(say: Say) -> Callable[[StartProgress], None]:

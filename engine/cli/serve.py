@@ -25,7 +25,8 @@ from engine.supervise.ports import bind_port
 
 # An engine on the CPU takes all of it; whoever started it (a window, a run) is to stay quick.
 NICENESS = 5
-_VLLM_ONLY = NAMES | {"record", "checkpoint", "python", "variables", "skip_fixes", "skip_preflight", "as_json", "extra"}
+SKIPS = frozenset({"skip_fixes", "skip_preflight", "skip_selftest"})
+_VLLM_ONLY = NAMES | {"record", "checkpoint", "python", "variables", "as_json", "extra"} | SKIPS
 
 
 @click.command("serve")
@@ -39,6 +40,7 @@ _VLLM_ONLY = NAMES | {"record", "checkpoint", "python", "variables", "skip_fixes
 @click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="vllm: set; NAME alone removes.")
 @click.option("--skip-fixes-check", "skip_fixes", is_flag=True, help="vllm: start an engine that lacks a fix.")
 @click.option("--skip-preflight", is_flag=True, help="vllm: start although something is in the way.")
+@click.option("--skip-self-test", "skip_selftest", is_flag=True, help="vllm: start without the numeric self-test.")
 @click.option("--json", "as_json", is_flag=True, help="vllm: one JSON object a line; see docs/cli.md.")
 @wish_options
 @click.argument("extra", nargs=-1, type=click.UNPROCESSED, metavar="[-- VLLM_ARGUMENT ...]")
@@ -96,8 +98,7 @@ def _vllm(host: str, port: int | None, api_key: str | None, **given: Any) -> int
         wished=given,
     )
     report = JsonServe() if given["as_json"] else TextServe()
-    work = serve_vllm(options, report, skip_fixes=given["skip_fixes"], skip_preflight=given["skip_preflight"])
-    return asyncio.run(work)
+    return asyncio.run(serve_vllm(options, report, **{name: given[name] for name in SKIPS}))
 
 
 def _check_extra(extra: tuple[str, ...]) -> None:

@@ -19,13 +19,15 @@ from engine.domain.hardware import Finding, Machine
 from engine.domain.plan import CheckpointKind, EnvVar, Flag, LaunchPlan, Refusal, Wishes
 from engine.errors import InputError, UserError
 from engine.hardware.record import load_machine
+from engine.launch.attention import fitted
 from engine.launch.fixes import FixResult, check_fixes
 from engine.launch.preflight import preflight
 from engine.launch.proof import InstalledEngine
 from engine.local.disk import checkpoint_complete, engine_lock, engine_on_disk, look_at_machine
 from engine.local.facts import gather_facts
-from engine.local.launch import HOST, engine_of
+from engine.local.launch import HOST, Launch, engine_of
 from engine.local.stored import Memory, load_memory, memory_file
+from engine.runtime.places import Environment
 from engine.supervise.diagnose_retry import amended
 from engine.supervise.program import run_program
 from engine.supervise.start_log import StartProgress
@@ -65,6 +67,7 @@ class Prepared:
     Attributes:
         memory: of the setup; what failed starts have taught counts here too.
         packages: the folder that holds the engine's ``vllm``.
+        environment: the setup's; None for an interpreter that the command line names.
         api_key: what clients must send; None makes a random one.
     """
 
@@ -74,6 +77,7 @@ class Prepared:
     plan: LaunchPlan
     python: Path
     packages: Path
+    environment: Environment | None
     checkpoint: Path
     host: str
     port: int
@@ -92,6 +96,13 @@ class Prepared:
             extra=self.extra,
             on_progress=on_progress,
         )
+
+    @property
+    def launch(self) -> Launch | None:
+        """The start as the setup knows it; None for an interpreter that the command line names."""
+        if self.environment is None:
+            return None
+        return Launch(self.machine, self.plan, self.environment, self.checkpoint, self.port)
 
     def fixes(self) -> tuple[FixResult, ...]:
         """What the installed engine proves for the plan. Raises InputError when it cannot be read."""
@@ -119,7 +130,8 @@ async def prepare(options: VllmOptions) -> Prepared:
     changes = [_variable(text) for text in options.variables]
     found = amended(found, changes)
     given = {variable.name: variable.value for variable in changes}
-    python, packages = await _engine(options.python, found, given)
+    python, packages, environment = await _engine(options.python, found, given)
+    found = await asyncio.to_thread(fitted, found, InstalledEngine(packages))
     return Prepared(
         machine=machine,
         memory=memory,
@@ -127,6 +139,7 @@ async def prepare(options: VllmOptions) -> Prepared:
         plan=found,
         python=python,
         packages=packages,
+        environment=environment,
         checkpoint=folder or _stored_checkpoint(memory.checkpoint_folder(found)),
         host=options.host,
         port=memory.port if options.port is None else options.port,
@@ -202,10 +215,12 @@ def _stored_checkpoint(folder: Path) -> Path:
     return folder
 
 
-async def _engine(python: Path | None, found: LaunchPlan, given: Mapping[str, str | None]) -> tuple[Path, Path]:
-    """Interpreter and the folder of its vLLM."""
+async def _engine(
+    python: Path | None, found: LaunchPlan, given: Mapping[str, str | None]
+) -> tuple[Path, Path, Environment | None]:
+    """Interpreter, the folder of its vLLM, and the environment if it is the setup's."""
     if python is not None:
-        return python, await _packages(python, given)
+        return python, await _packages(python, given), None
     there = (await asyncio.to_thread(engine_on_disk, engine_lock(), found)).found
     if there is None:
         raise UserError(
@@ -213,7 +228,7 @@ async def _engine(python: Path | None, found: LaunchPlan, given: Mapping[str, st
             "vLLM is not installed",
             remedy="install it with `engine-env install`, or name an interpreter that has it with --python",
         )
-    return there.python, there.site_packages
+    return there.python, there.site_packages, there
 
 
 async def _packages(python: Path, given: Mapping[str, str | None]) -> Path:

@@ -18,6 +18,7 @@ from engine.domain.diagnosis import Diagnosis, Retry
 from engine.domain.hardware import GIB, Finding
 from engine.domain.plan import LaunchPlan
 from engine.launch.fixes import FixResult
+from engine.local.kernels import KernelProgress
 from engine.supervise.diagnose_watch import EngineFailed
 from engine.supervise.lifecycle import EngineHandle
 from engine.supervise.start_log import StartProgress
@@ -32,6 +33,7 @@ class ServeReport(Protocol):
     def planned(self, prepared: Prepared) -> None: ...
     def lacking(self, fix: FixResult) -> None: ...
     def finding(self, finding: Finding) -> None: ...
+    def kernels(self, progress: KernelProgress) -> None: ...
     def progress(self, progress: StartProgress) -> None: ...
     def tick(self) -> None: ...
     def hang(self, diagnosis: Diagnosis | None) -> None: ...
@@ -66,6 +68,9 @@ class JsonServe:
 
     def finding(self, finding: Finding) -> None:
         _say("finding", **{**asdict(finding), "params": {}})
+
+    def kernels(self, progress: KernelProgress) -> None:
+        _say("selftest_progress", **asdict(progress))
 
     def progress(self, progress: StartProgress) -> None:
         _say("start_progress", **asdict(progress))
@@ -130,6 +135,14 @@ class TextServe:
         self.note(f"{click.style(finding.severity + ':', fg=colour)} {finding.text}")
         if finding.remedy:
             self.note(f"  {finding.remedy}")
+
+    def kernels(self, progress: KernelProgress) -> None:
+        line = f"numeric self-test, card {progress.card + 1} of {progress.cards}"
+        if self._live:
+            end = "\n" if progress.done == progress.total else ""
+            click.echo(f"\r\x1b[K{line}: {progress.done} of {progress.total}{end}", nl=False, err=True)
+        elif progress.done == 0:
+            click.echo(line, err=True)
 
     def progress(self, progress: StartProgress) -> None:
         before = self._now

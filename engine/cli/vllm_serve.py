@@ -19,6 +19,8 @@ from engine.domain.plan import LaunchPlan
 from engine.errors import UserError
 from engine.hardware import nvml
 from engine.launch.fixes import require
+from engine.local.kernels import ensure_tested
+from engine.local.tested import wanted
 from engine.supervise.diagnose_retry import next_start
 from engine.supervise.diagnose_watch import EngineFailed, LogWatch, failed, start_watched
 from engine.supervise.leftovers import sweep
@@ -34,16 +36,23 @@ Memory = Mapping[str, tuple[str, int]]
 
 
 async def serve_vllm(
-    options: VllmOptions, report: ServeReport, *, skip_fixes: bool = False, skip_preflight: bool = False
+    options: VllmOptions,
+    report: ServeReport,
+    *,
+    skip_fixes: bool = False,
+    skip_preflight: bool = False,
+    skip_selftest: bool = False,
 ) -> int:
     """Run it to its end; the exit code.
 
     Args:
         skip_fixes: start although the engine lacks something that the plan needs.
         skip_preflight: start although something is in the way.
+        skip_selftest: start although the numeric self-test has not been passed.
 
     Raises:
-        UserError: there is nothing to start: no plan, no engine, no checkpoint, or a fix is missing.
+        UserError: there is nothing to start: no plan, no engine, no checkpoint, a fix is missing, or the self-test
+            was not passed.
     """
     for leftover in await sweep(paths.runtime_dir()):
         report.note(f"ended an engine that a crash had left behind (pid {leftover.record.pid})")
@@ -53,6 +62,8 @@ async def serve_vllm(
     if not await _nothing_in_the_way(prepared, report) and not skip_preflight:
         report.note("not started; --skip-preflight starts all the same")
         return BAD_INPUT
+    if not skip_selftest:
+        await _check_kernels(prepared, report)
     before = await asyncio.to_thread(memory_in_use)
     engine = prepared.engine(report.progress)
     with _stop_signals() as stop:
@@ -139,6 +150,14 @@ async def _check_fixes(prepared: Prepared, report: ServeReport, *, skip: bool) -
     for fix in results:
         if fix.status == "missing":
             report.lacking(fix)
+
+
+async def _check_kernels(prepared: Prepared, report: ServeReport) -> None:
+    """The numeric self-test of every card that has not passed it with this engine and driver."""
+    if prepared.launch is not None:
+        await ensure_tested(prepared.launch, report.kernels)
+    elif wanted(prepared.plan):
+        report.note("the numeric self-test is run on the setup's engine only, not with --python")
 
 
 async def _nothing_in_the_way(prepared: Prepared, report: ServeReport) -> bool:

@@ -244,18 +244,39 @@ def test_the_stored_state_is_enough_for_serve_and_chat(desk_home: Path) -> None:
     code, text = said.end()
     assert code == OK, text
     assert "[4/9] Loading the weights" in text
+    assert "numeric self-test, card 2 of 2" in text
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     served = Served(["serve", "--engine", "vllm", "--json", "--port", str(port)], env)
     assert served.until("ready")["url"] == f"http://127.0.0.1:{port}"
+    assert not served.named("selftest_progress"), "both cards have passed"
+    served.process.send_signal(signal.SIGTERM)
+    assert served.end()[0] == OK
+    assert nothing_is_left(desk_home, python)
+
+
+def test_wrong_numbers_on_a_card_are_a_refusal(desk_home: Path) -> None:
+    python = make_stored_environment().python
+    make_checkpoint(entry("fp8").folder)
+    env = {"DIFFUSION_DESK_MACHINE": str(recorded_machines()["2x3090-pcie"]), KEY_VARIABLE: KEY}
+    command = ["serve", "--engine", "vllm", "--json", "--port", "0"]
+    served = Served(command, env | {"STAND_IN_SELFTEST": "wrong"})
+    code, _ = served.end()
+    assert code == BAD_INPUT
+    assert served.events[-1]["code"] == "selftest.failed"
+    tested = served.named("selftest_progress")
+    assert tested[-1]["done"] == tested[-1]["total"] > 20
+    assert not served.named("start_progress")
+    served = Served([*command, "--skip-self-test"], env | {"STAND_IN_SELFTEST": "wrong"})
+    served.until("ready")
     served.process.send_signal(signal.SIGTERM)
     assert served.end()[0] == OK
     assert nothing_is_left(desk_home, python)
 
 
 def test_options_of_vllm_are_refused_for_the_toy() -> None:
-    for option in (["--python", "x"], ["--context", "4096"], ["--json"], ["--", "--load-format"]):
+    for option in (["--python", "x"], ["--context", "4096"], ["--json"], ["--skip-self-test"], ["--", "--load-format"]):
         assert run(["serve", *option]) == BAD_INPUT
 
 
