@@ -31,8 +31,8 @@ class Problem:
 
     Attributes:
         question: index of the question, or None for the form itself.
-        field: ``id``, ``instructions``, ``criteria``, ``criteria.3`` (the fourth option or level), ``gold``, ``state``,
-            ``group``, ``questions``.
+        field: ``id``, ``instructions``, ``criteria``, ``criteria.3`` (the fourth option or level), ``gold``,
+            ``threshold``, ``state``, ``group``, ``questions``.
         text: for the user, translated.
     """
 
@@ -84,6 +84,10 @@ def _question(question: Question, ids: Counter[str], columns: Sequence[str] | No
         found.append(("instructions", translate("FormCheck", "Write the question that the model answers.")))
     if question.gold and columns is not None and question.gold not in columns:
         found.append(("gold", _no_column(question.gold)))
+    top = len(question.levels) - 1 if isinstance(question, Score) else 1
+    if question.threshold is not None and not 0 <= question.threshold <= top:
+        text = translate("FormCheck", "A threshold from 0 to {top}; got {value}.", top=top, value=question.threshold)
+        found.append(("threshold", text))
     return found + _criteria(question)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from engine.store.settings import Settings
 
 FORM, TABLE, TRY, RUNS = range(4)
+CONTRACTS = "contradictions"  # a bundled example
 NAME_WIDTHS = (110, 260)  # pixels; least and most of the form's name
 
 
@@ -124,22 +125,53 @@ class DecisionsPage(QWidget):
     def _menu_button(self) -> QPushButton:
         made = named(QPushButton(self.tr("Open")), "form_open_menu")
         menu = QMenu(made)
-        for name, text, act in (
-            ("form_new", self.tr("New form"), self.files.new_form),
-            ("form_open", self.tr("Open a form file…"), self.files.ask_open),
-            ("form_tickets", self.tr("Example: support tickets"), partial(self.files.open_example, "tickets")),
-            (
-                "form_contradictions",
-                self.tr("Example: contract clauses"),
-                partial(self.files.open_example, "contradictions"),
-            ),
-            ("form_save_as", self.tr("Save as…"), self.files.ask_save),
-        ):
-            action = menu.addAction(text)
-            action.setObjectName(name)
-            action.triggered.connect(lambda _checked=False, act=act: act())
+        files = self.files
+        _fill_menu(
+            menu,
+            [
+                ("form_new", self.tr("New form"), files.new_form),
+                ("form_open", self.tr("Open a form file…"), files.ask_open),
+                ("form_tickets", self.tr("Example: support tickets"), partial(files.open_example, "tickets")),
+                ("form_contradictions", self.tr("Example: contract clauses"), partial(files.open_example, CONTRACTS)),
+            ],
+        )
+        library = menu.addMenu(self.tr("From the library"))
+        library.setObjectName("form_library")
+        _fill_menu(
+            library,
+            [(f"form_template.{name}", text, partial(files.open_template, name)) for name, text in self._library()],
+        )
+        menu.addSeparator()
+        _fill_menu(
+            menu,
+            [
+                ("form_import", self.tr("Import a request…"), files.ask_import),
+                (
+                    "form_export.system-one",
+                    self.tr("Export as a System One request…"),
+                    partial(files.ask_export, "system-one"),
+                ),
+                (
+                    "form_export.decisions",
+                    self.tr("Export as an OpenAI Decisions request…"),
+                    partial(files.ask_export, "decisions"),
+                ),
+                ("form_save_as", self.tr("Save as…"), files.ask_save),
+            ],
+        )
         made.setMenu(menu)
         return made
+
+    def _library(self) -> tuple[tuple[str, str], ...]:
+        """The templates of ``engine.batch.form_library`` and what they are for."""
+        return (
+            ("contradiction", self.tr("Contradiction between two texts")),
+            ("triage", self.tr("Triage of tickets")),
+            ("routing", self.tr("Routing to a team")),
+            ("rubric", self.tr("Rubric score")),
+            ("moderation", self.tr("Moderation")),
+            ("relevance", self.tr("Relevance judgement")),
+        )
 
     def _shortcut(self, keys: QKeySequence, on: Callable[[], object]) -> None:
         action = QAction(self)
@@ -154,6 +186,8 @@ class DecisionsPage(QWidget):
         document.changed.connect(self._show_form)
         document.origin_changed.connect(self._show_origin)
         presenter.form_failed.connect(self._message.say)
+        self.files.exchange.failed.connect(self._message.say)
+        self.files.exchange.told.connect(lambda text: self._message.say(text, "muted"))
         presenter.problems_changed.connect(self._show_readiness)
         presenter.table.changed.connect(self._show_readiness)
         presenter.table.selection_changed.connect(self._show_readiness)
@@ -266,3 +300,11 @@ class DecisionsPage(QWidget):
     def _on_engine(self) -> None:
         self.runs_part.set_engine_ready(self._engine.client is not None and bool(self._engine.url))
         self._show_readiness()
+
+
+def _fill_menu(menu: QMenu, entries: Sequence[tuple[str, str, Callable[[], object]]]) -> None:
+    """Adds (object name, text, what it does) to a menu."""
+    for name, text, act in entries:
+        action = menu.addAction(text)
+        action.setObjectName(name)
+        action.triggered.connect(lambda _checked=False, act=act: act())

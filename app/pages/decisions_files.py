@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from app.presenters.decisions import DecisionsPresenter
+from app.presenters.decisions_exchange import FormExchange
+from engine.batch.form_exchange import Shape
 
 
 class DecisionsFiles(QObject):
@@ -21,6 +23,7 @@ class DecisionsFiles(QObject):
     def __init__(self, presenter: DecisionsPresenter, page: QWidget) -> None:
         super().__init__(page)
         self._presenter, self._page = presenter, page
+        self.exchange = FormExchange(presenter, self)
 
     def new_form(self) -> None:
         """An empty form, after asking about unsaved edits."""
@@ -29,6 +32,26 @@ class DecisionsFiles(QObject):
     def open_example(self, name: str) -> None:
         """A bundled example, after asking about unsaved edits."""
         self.when_safe(lambda: self._presenter.open_example(name))
+
+    def open_template(self, name: str) -> None:
+        """A form of the library, after asking about unsaved edits."""
+        self.when_safe(lambda: self.exchange.open_template(name))
+
+    def ask_import(self) -> None:
+        """Choose a request of a decision endpoint."""
+        kinds = self.tr("Requests (*.json);;All files (*)")
+        self.when_safe(lambda: self._choose(self.tr("Import a request"), kinds, self.exchange.import_body))
+
+    def ask_export(self, shape: Shape) -> None:
+        """Choose where the request is written."""
+        suggested = self._folder() / f"{shape}-request.json"
+        dialog = QFileDialog(self._page, self.tr("Export a request"), str(suggested), self.tr("Requests (*.json)"))
+        dialog.setObjectName("export_request_dialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("json")
+        dialog.fileSelected.connect(lambda path: self.exchange.export_body(Path(path), shape))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
     def ask_open(self) -> None:
         """Choose a form file."""

@@ -11,6 +11,7 @@ from app.theme import set_role
 from app.widgets.decisions.parts import EmptyState, bare_splitter, vbox
 from app.widgets.decisions.question_editor import QuestionEditor
 from app.widgets.decisions.question_list import QuestionList
+from engine.batch.form_advice import advise
 
 
 class FormPart(QWidget):
@@ -118,7 +119,11 @@ class FormPart(QWidget):
                 counts[problem.question] = counts.get(problem.question, 0) + 1
         self.model.set_problems(counts)
         row = self.list.current()
-        self.editor.show_problems([problem for problem in self._presenter.problems if problem.question == row])
+        wrong = [problem for problem in self._presenter.problems if problem.question == row]
+        self.editor.show_problems(wrong)
+        place = f"questions[{row}]."
+        advice = () if wrong or row < 0 else advise(self._document.form)
+        self.editor.show_advice([each.text for each in advice if each.place.startswith(place)])
 
     def _show_labels(self) -> None:
         row, questions = self.list.current(), self._document.form.questions

@@ -154,7 +154,7 @@ class DecisionsPresenter(QObject):
             return False
         try:
             text = form_text(self.document.form, str(path))
-            _replace_file(path, text)
+            replace_file(path, text)
         except EngineError as error:
             self.form_failed.emit(self.tr("Not saved: {why}").format(why=error))
             return False
@@ -356,7 +356,12 @@ def form_text(form: Form, source: str) -> str:
     return json.dumps(dumped, ensure_ascii=False, indent=2) + "\n"
 
 
-def _replace_file(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
+    """Write a text file in one step: the old one stays until the new one is whole.
+
+    Raises:
+        OSError: it cannot be written.
+    """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_text(text, encoding="utf-8")

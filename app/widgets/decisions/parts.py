@@ -252,9 +252,9 @@ class Field(QWidget):
         if not field.accessibleName():
             field.setAccessibleName(caption)
         self.message = FieldMessage(f"{field.objectName()}.message")
-        note = label(hint, "muted", wrap=True)
-        head = hbox(title, note)
-        head.setStretchFactor(note, 1)
+        self.hint = label(hint, "muted", wrap=True)
+        head = hbox(title, self.hint)
+        head.setStretchFactor(self.hint, 1)
         self.setLayout(vbox(head, field, self.message, spacing=4))
 
 

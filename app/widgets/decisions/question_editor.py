@@ -64,6 +64,41 @@ class ColumnBox(QComboBox):
         self.blockSignals(blocked)
 
 
+class ThresholdEdit(QLineEdit):
+    """A number, or nothing. It reports when the number is complete; what is no number is told and changes nothing.
+
+    Signals:
+        edited(object): float, or None.
+        refused(str): what was typed is no number.
+    """
+
+    edited = Signal(object)
+    refused = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        form_field(named(self, "question_threshold", self.tr("Threshold")))
+        self.setPlaceholderText(self.tr("none"))
+        self.setToolTip(self.tr("Used by the analysis and the review; no read depends on it"))
+        self.editingFinished.connect(self._report)
+
+    def show_threshold(self, value: float | None) -> None:
+        """Show this one, unless its user is at it."""
+        shown = "" if value is None else f"{value:g}"
+        if not self.isModified() and self.text() != shown:
+            self.setText(shown)
+
+    def _report(self) -> None:
+        text = self.text().strip().replace(",", ".")
+        self.setModified(False)
+        try:
+            value = float(text) if text else None
+        except ValueError:
+            self.refused.emit(self.tr("“{text}” is no number.").format(text=text))
+            return
+        self.edited.emit(value)
+
+
 class QuestionEditor(QScrollArea):
     """Signals:
     edited(object, str): the changed question and the field that was edited ("" starts a new undo step).
@@ -91,6 +126,10 @@ class QuestionEditor(QScrollArea):
         self.gold = ColumnBox("question_gold", self.tr("Gold column"))
         self.gold.setToolTip(self.tr("A column with the right answers; the run is measured against it"))
         self.gold.column_edited.connect(lambda text: self._change("gold", gold=text or None))
+        self.threshold = ThresholdEdit()
+        self.threshold.edited.connect(lambda value: self._change("", threshold=value))
+        self.threshold.refused.connect(lambda text: self.threshold_field.message.say(text))
+        self.advice = FieldMessage("question_advice")
         self.labels_message = FieldMessage("labels_message")
         self._kinds = QButtonGroup(self)
         self._stack = QStackedWidget()
@@ -110,6 +149,8 @@ class QuestionEditor(QScrollArea):
             self.instructions.setPlainText(question.instructions)
             self.instructions.blockSignals(False)
         self.gold.show_column(question.gold or "")
+        self.threshold.show_threshold(question.threshold)
+        self.threshold_field.hint.setText(self._threshold_hint(question))
         self._kinds.button(KINDS.index(question.type)).setChecked(True)
         self._show_criteria(question)
 
@@ -120,12 +161,17 @@ class QuestionEditor(QScrollArea):
         self.id_field.message.say(by_field.get("id", ""))
         self.text_field.message.say(by_field.get("instructions", ""))
         self.gold_field.message.say(by_field.get("gold", ""))
+        self.threshold_field.message.say(by_field.get("threshold", ""))
         for editor in (self.options, self.levels):
             editor.show_problems(by_field.get("criteria", ""), rows)
 
     def show_labels(self, text: str, *, good: bool) -> None:
         """What the engine's tokenizer says about the labels; empty while unknown."""
         self.labels_message.say(text, "success" if good else "danger")
+
+    def show_advice(self, texts: Sequence[str]) -> None:
+        """What experience says against a question that is valid; it stops nothing."""
+        self.advice.say("\n".join(self.tr("Advice: {text}.").format(text=text) for text in texts), "warning")
 
     def set_columns(self, columns: Sequence[str]) -> None:
         self.gold.set_columns(columns)
@@ -161,6 +207,7 @@ class QuestionEditor(QScrollArea):
         self.id_field = Field(self.tr("Id"), self.id_edit, hint=self.tr("names the columns"))
         self.text_field = Field(self.tr("Question"), self.instructions)
         self.gold_field = Field(self.tr("Gold column"), self.gold, hint=self.tr("optional"))
+        self.threshold_field = Field(self.tr("Threshold"), self.threshold, hint=" ")
         for editor in (self.noul, self.options, self.levels):
             page = QWidget()
             page.setLayout(vbox(editor, 1))
@@ -170,8 +217,8 @@ class QuestionEditor(QScrollArea):
         column = vbox(
             Field(self.tr("Type"), self._make_kinds()),
             self.text_field,
-            vbox(meaning, self._stack, self.labels_message, spacing=4),
-            hbox(self.id_field, self.gold_field, spacing=16),
+            vbox(meaning, self._stack, self.labels_message, self.advice, spacing=4),
+            hbox(self.id_field, self.gold_field, self.threshold_field, spacing=16),
             1,
             spacing=16,
         )
@@ -184,6 +231,15 @@ class QuestionEditor(QScrollArea):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(content)
         return holder
+
+    def _threshold_hint(self, question: Question) -> str:
+        match question:
+            case Noul():
+                return self.tr("p(yes) of a yes")
+            case Choice():
+                return self.tr("share to trust")
+            case Score():
+                return self.tr("level that counts")
 
     # ---- showing and editing
     def _show_criteria(self, question: Question) -> None:
