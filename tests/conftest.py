@@ -28,9 +28,19 @@ def _qt_loop() -> asyncio.AbstractEventLoop:
     import qasync
     from PySide6.QtWidgets import QApplication
 
+    class PatientTimer(qasync._SimpleTimer):
+        """Lets a callback wait while the loop does not run: pytest-qt processes events between a fixture and its test
+        and after it, and a task that is stepped then fails for want of a running loop. A Qt timer fires again."""
+
+        def timerEvent(self, event: Any) -> None:
+            if self._stopped or loop.is_running():
+                super().timerEvent(event)
+
     app = QApplication.instance()
     assert isinstance(app, QApplication), "an async test that uses Qt needs the qapp or qtbot fixture"
+    app.setQuitOnLastWindowClosed(False)  # as in the program: the loop must outlive the window
     loop: asyncio.AbstractEventLoop = qasync.QEventLoop(app)
+    loop._timer = PatientTimer()  # type: ignore[attr-defined]
     return loop
 
 
