@@ -97,6 +97,7 @@ class ChatPage(QWidget):
         self.options.changed.connect(presenter.set_options)
         self.overflow.chosen.connect(self._resolve)
         self.overflow.dismissed.connect(presenter.dismiss)
+        self.overflow.dismissed.connect(self._arrange)
 
     def set_engine_state(self, state: EngineState) -> None:
         if state.phase != self._state.phase:
@@ -297,8 +298,10 @@ class ChatPage(QWidget):
 
     def _on_overflow(self, overflow: Overflow) -> None:
         self.overflow.show_overflow(overflow)
+        self._arrange()  # the question comes before the canvas
 
     def _resolve(self, way: WayOut) -> None:
+        self._arrange()
         if self._presenter is not None:
             self._presenter.resolve(way)
 
@@ -331,7 +334,9 @@ class ChatPage(QWidget):
         metrics = self.fontMetrics()
         room = self.height() >= CANVAS_NEEDS_LINES * metrics.lineSpacing()
         talking = self._middle.currentWidget() is self.transcript
-        self.canvas.setVisible(self._canvas_button.isChecked() and talking and room and self._canvas_used)
+        self.canvas.setVisible(
+            self._canvas_button.isChecked() and talking and room and self._canvas_used and self.overflow.isHidden()
+        )
         wide = self.width() >= 2 * LIST_NEEDS * metrics.averageCharWidth()
         searching = self.chats.isAncestorOf(self.focusWidget()) if self.focusWidget() is not None else False
         self.chats.setVisible(self._list_button.isChecked() and (wide or searching))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.models.chat import EXACT_RECALL, ContextUse
-from app.theme import current_tokens, set_role
+from app.theme import current_tokens
+from app.widgets.decisions.parts import ElidedLabel
 
 BAR = QSize(110, 8)  # pixels
 NEARLY_FULL = 0.85
@@ -47,9 +48,8 @@ class ContextMeter(QWidget):
         super().__init__(parent)
         self.setObjectName("chat.meter")
         self._bar = _Bar()
-        self._words = QLabel()
+        self._words = ElidedLabel("caption")
         self._words.setObjectName("chat.meter.words")
-        set_role(self._words, "caption")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -62,7 +62,7 @@ class ContextMeter(QWidget):
         self._bar.update()
         self._bar.setVisible(use.used is not None and use.window is not None)
         self._words.setText(self._text(use))
-        self.setToolTip(self._tip(use))
+        self.setToolTip(f"{self._words.text()}\n{self._tip(use)}".strip())
         self.setAccessibleName(f"{self._words.text()}. {self._tip(use)}")
 
     def _text(self, use: ContextUse) -> str:

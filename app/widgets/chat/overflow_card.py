@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from app.models.chat import Overflow
 from app.models.notice import as_sentence
 from app.theme import set_role
+from app.widgets.decisions.flow import FlowLayout
 from app.widgets.icons import ThemedButton
 
 
@@ -33,11 +34,10 @@ class OverflowCard(QFrame):
         }
         self._ways["summarise"].setToolTip(self.tr("The model sums them up first; you see the summary"))
         self._ways["branch"].setToolTip(self.tr("The question alone; this branch stays as it is"))
-        buttons = QHBoxLayout()
+        buttons = FlowLayout()
         for way, button in self._ways.items():
             button.clicked.connect(lambda _checked=False, chosen=way: self._choose(chosen))
             buttons.addWidget(button)
-        buttons.addStretch(1)
         cancel = ThemedButton(self.tr("Cancel"), "overflow.cancel", role="quiet")
         cancel.clicked.connect(self._dismiss)
         buttons.addWidget(cancel)
