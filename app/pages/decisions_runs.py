@@ -12,7 +12,9 @@ from PySide6.QtWidgets import QMessageBox, QScrollArea, QStackedWidget, QTabWidg
 from app.models.results_detail import AnswerDetail
 from app.models.results_runs import RunsModel
 from app.notify import NotificationSink
+from app.pages.decisions_analysis import AnalysisPart
 from app.pages.decisions_review import ReviewPart
+from app.presenters.analysis import AnalysisPresenter
 from app.presenters.review import ReviewPresenter
 from app.presenters.run import RunPresenter
 from app.presenters.run_results import ResultsPresenter
@@ -27,7 +29,7 @@ from app.widgets.decisions.run_setup import RunSetup
 from app.widgets.decisions.run_summary import QuestionSummary, RunSummary
 from engine.domain.run import Progress, RunInfo, Totals
 
-ANSWERS, SUMMARY, REVIEW = range(3)  # tabs
+ANSWERS, SUMMARY, REVIEW, ANALYSIS = range(4)  # tabs
 
 
 class RunsPart(QWidget):
@@ -55,7 +57,9 @@ class RunsPart(QWidget):
         self.answers = ResultsView(results.model)
         self.reviews = ReviewPresenter(results)
         self.review = ReviewPart(self.reviews)
-        results.companions.append(self.reviews.close_down)
+        self.analyses = AnalysisPresenter(results)
+        self.analysis = AnalysisPart(self.analyses, notifier)
+        results.companions += [self.reviews.close_down, self.analyses.close_down]
         self._stack = QStackedWidget()
         self._outcomes: list[QuestionOutcome] = []
         self._build()
@@ -95,6 +99,7 @@ class RunsPart(QWidget):
         tabs.addTab(self._padded(self.answers), self.tr("Answers"))
         tabs.addTab(scroll, self.tr("Summary"))
         tabs.addTab(self._padded(self.review), self.tr("Review"))
+        tabs.addTab(self._padded(self.analysis), self.tr("Analysis"))
         opened = QWidget()
         opened.setLayout(vbox(self.header, tabs, spacing=10))
         self._stack.addWidget(self._make_empty())
@@ -177,6 +182,7 @@ class RunsPart(QWidget):
             self._notifier.success(self.tr("{name}: every row is answered.").format(name=name))
         if run_id and run_id == self._results.run_id:
             self._results.follow(False)
+            self.analysis.set_run(run_id)
 
     def _show_runs(self) -> None:
         self.runs_model.show_runs(self._runs.runs)
@@ -252,6 +258,7 @@ class RunsPart(QWidget):
         form = self._results.form
         questions = form.questions if form is not None else ()
         self.review.set_run("" if info is None else info.id, questions)
+        self.analysis.set_run("" if info is None else info.id)
         if info is None:
             return
         self.header.show_run(info)

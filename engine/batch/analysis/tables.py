@@ -44,20 +44,35 @@ def write_tables(analyses: Sequence[Analysis], folder: Path) -> list[Path]:
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for place, analysis in enumerate(analyses, start=1):
-            name = "".join(char if char.isalnum() or char in "-_" else "_" for char in analysis.question.id)[:40]
-            for figure, (header, rows) in tables_of(analysis).items():
-                path = folder / f"{place}-{name}-{figure}.csv"
-                with path.open("w", encoding="utf-8", newline="") as file:
-                    writer = csv.writer(file)
-                    writer.writerow(header)
-                    writer.writerows([["" if _none(cell) else cell for cell in row] for row in rows])
-                written.append(path)
     except OSError as error:
-        raise UserError(
-            "analysis.unwritable", "{path}: {why}", path=str(error.filename or folder), why=str(error.strerror)
-        ) from error
+        raise _unwritable(folder, error) from error
+    for place, analysis in enumerate(analyses, start=1):
+        name = "".join(char if char.isalnum() or char in "-_" else "_" for char in analysis.question.id)[:40]
+        for figure, table in tables_of(analysis).items():
+            path = folder / f"{place}-{name}-{figure}.csv"
+            write_table(table, path)
+            written.append(path)
     return written
+
+
+def write_table(table: Table, path: Path) -> None:
+    """Write the numbers of one figure as CSV; cells without a value are empty.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    header, rows = table
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(header)
+            writer.writerows([["" if _none(cell) else cell for cell in row] for row in rows])
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> UserError:
+    return UserError("analysis.unwritable", "{path}: {why}", path=str(error.filename or path), why=str(error.strerror))
 
 
 def as_json(analysis: Analysis) -> dict[str, Any]:
