@@ -215,7 +215,8 @@ class SetupPage(QWidget):
         steps, log = presenter.steps, "\n".join(presenter.seen.log)
         prepared = presenter.seen.plan is not None and steps["engine"].done and steps["checkpoint"].done
         self.launch.show_launch(step, start.phases, log, prepared=prepared)
-        self.launch.kernels.show_state(start.kernels.state, free=not step.busy and not start.runs)
+        free = steps["engine"].done and not step.busy and not start.runs
+        self.launch.kernels.show_state(start.kernels.state, free=free)
 
     def _show_probe(self) -> None:
         ready = self.presenter.engine_ready

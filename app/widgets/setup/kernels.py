@@ -50,7 +50,7 @@ class KernelsCard(QFrame):
         self.setLayout(column)
 
     def show_state(self, state: KernelState, *, free: bool) -> None:
-        """``free``: no engine runs or starts on the cards."""
+        """``free``: the engine is installed, and none runs or starts on the cards."""
         step = state.step
         self.setVisible(state.wanted)
         self.line.show_lines([(SIGNS[step.phase], ROLES[step.phase], step.text, step.remedy)] if step.text else [])

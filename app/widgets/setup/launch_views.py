@@ -116,6 +116,8 @@ class LaunchView(QWidget):
         ]
         self.phases.show_lines(lines)
         self.start.setVisible(bool(phases) and not step.busy)
+        self.start.setEnabled(prepared)
+        self.start.setToolTip("" if prepared else missing)
         set_role(self.start, "primary" if prepared and not step.done else "")
         self.start.setText(self.tr("Start again") if step.phase in ("done", "failed") else self.tr("Start"))
         self.stop.setVisible(step.busy)

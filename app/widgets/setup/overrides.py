@@ -118,7 +118,7 @@ class Overrides(QWidget):
         self._cards.setSpacing(4)
         box = QWidget()
         box.setLayout(self._cards)
-        self._cells.append((label(self.tr("Cards")), box))
+        self._cells.append((label(self.tr("Allowed cards")), box))
         self._place(2)
 
     def minimumSizeHint(self) -> QSize:

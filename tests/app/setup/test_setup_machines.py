@@ -34,6 +34,7 @@ async def test_every_step_of_every_machine_can_be_shown(name: str, qtbot: QtBot)
             ready = seen.embedded  # nothing is installed in this home
             assert ("Ready to start" in label.text()) == ready
             assert page.launch.start.isHidden() == isinstance(seen.result, Refusal)
+            assert page.launch.start.isEnabled() == ready
     if isinstance(seen.result, Refusal):
         assert steps["plan"].phase == "failed"
         assert presenter.command_line() == ""
