@@ -17,6 +17,7 @@ from app.pages.decisions_form import FormPart
 from app.pages.decisions_runs import RunsPart
 from app.pages.decisions_table import TablePart
 from app.presenters.decisions import DecisionsPresenter, EngineHandle
+from app.presenters.decisions_trial import TrialPresenter
 from app.presenters.run import RunPresenter
 from app.presenters.run_results import ResultsPresenter
 from app.theme import set_role
@@ -51,6 +52,7 @@ class DecisionsPage(QWidget):
         self.setObjectName("page.decisions")
         self._engine, self._settings, self._notifier = engine_presenter, settings, notifier
         self.presenter = DecisionsPresenter(engine_presenter, self)
+        self.trial = TrialPresenter(engine_presenter, self.presenter, self)
         self.runs = RunPresenter(engine_presenter, self)
         self.results = ResultsPresenter(self)
         self.files = DecisionsFiles(self.presenter, self)
@@ -70,6 +72,7 @@ class DecisionsPage(QWidget):
 
     async def close_down(self) -> None:
         """The window leaves: the worker ends, files are closed. What is stored stays."""
+        await self.trial.close_down()
         await self.presenter.close_down()
         await self.runs.close_down()
         await self.results.close_down()
@@ -195,6 +198,7 @@ class DecisionsPage(QWidget):
         presenter.preview_ready.connect(self._on_preview)
         presenter.preview_failed.connect(self._on_preview_failed)
         self.preview.read_requested.connect(self._read)
+        self._connect_trial()
         for part in (self.form_part, self.table_part, self.runs_part):
             part.example_requested.connect(self.files.open_example)
         self.form_part.open_requested.connect(self.files.ask_open)
@@ -207,6 +211,16 @@ class DecisionsPage(QWidget):
         self.runs.status_changed.connect(self._show_readiness)
         self.form_part.list.current_changed.connect(self._follow_question)
         self._engine.state_changed.connect(lambda _state: self._on_engine())
+
+    def _connect_trial(self) -> None:
+        trial, preview, setup = self.trial, self.preview, self.runs_part.setup
+        preview.both_requested.connect(trial.try_row)
+        preview.rows_requested.connect(lambda: trial.try_rows(setup.concurrency.value()))
+        trial.row_tried.connect(preview.show_trial)
+        trial.rows_tried.connect(preview.show_estimate)
+        trial.failed.connect(self._on_preview_failed)
+        setup.order_requested.connect(trial.check_order)
+        trial.order_found.connect(setup.show_order)
 
     # ---- reads and runs
     def start_run(self, concurrency: int) -> None:
@@ -277,6 +291,7 @@ class DecisionsPage(QWidget):
             starting = self.runs.status.phase == "starting"
             reason = self.tr("The run is starting …") if starting else self.tr("A run is under way.")
         self.runs_part.setup.show_summary(self._summary(), reason)
+        self.runs_part.setup.show_questions(presenter.document.form.questions, presenter.table.remaining)
 
     def _summary(self) -> str:
         remaining, questions = self.presenter.table.remaining, self.presenter.document.form.questions

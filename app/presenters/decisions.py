@@ -333,7 +333,13 @@ class DecisionsPresenter(QObject):
             return
         self.price_ready.emit(
             JointPrice(
-                found.rows, found.shift, found.rank_correlation, found.flips, found.compared, found.letter_copying
+                found.rows,
+                found.shift,
+                found.rank_correlation,
+                found.flips,
+                found.compared,
+                found.letter_copying,
+                found.advice,
             )
         )
 

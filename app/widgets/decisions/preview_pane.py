@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QScrollArea, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
-from app.models.decisions_preview import PreviewFacts
+from app.models.decisions_preview import PreviewFacts, TrialFacts
 from app.theme import set_role
 from app.widgets.decisions.answer_view import AnswerView
+from app.widgets.decisions.both_ways import BothWays
 from app.widgets.decisions.charts import CanvasStrip
 from app.widgets.decisions.parts import (
     EmptyState,
@@ -32,9 +33,13 @@ BOX_WIDTH = 260  # pixels, at most
 class PreviewPane(QWidget):
     """Signals:
     read_requested(int, str, bool): row (0-based), question id, joint.
+    both_requested(int): read this row (0-based) with all questions, alone and jointly.
+    rows_requested(): read some rows to see how long a run takes.
     """
 
     read_requested = Signal(int, str, bool)
+    both_requested = Signal(int)
+    rows_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,13 +55,27 @@ class PreviewPane(QWidget):
             box.setMaximumWidth(BOX_WIDTH)
             box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.read_button = button(self.tr("Read this row"), "preview_read", self._ask, role="primary")
+        self.both_button = button(
+            self.tr("All, alone and joint"),
+            "preview_both",
+            self._ask_both,
+            tip=self.tr("Every question about this row, both ways side by side"),
+        )
+        self.rows_button = button(
+            self.tr("Try 20 rows"), "preview_rows", self._ask_rows, tip=self.tr("To see how long the run takes")
+        )
+        self.both = BothWays()
+        self.both.chosen.connect(self._show)
+        self.estimate = named(label("", "muted", wrap=True), "preview_estimate")
+        self.estimate.hide()
         self.message = FieldMessage("preview_message")
         self.prompt = FixedText("preview_prompt", self.tr("The exact prompt"), read_only=True)
         set_role(self.prompt, "log")
         self.canvas = CanvasStrip("preview_canvas")
         self.answer = AnswerView("preview_answer")
         self._stack = QStackedWidget()
-        self._had_focus = False  # the read button, when the read began
+        self._buttons = (self.read_button, self.both_button, self.rows_button)
+        self._had_focus: QPushButton | None = None  # when the read began
         self._build()
 
     def set_questions(self, ids: Sequence[str]) -> None:
@@ -79,22 +98,52 @@ class PreviewPane(QWidget):
 
     def set_ready(self, reason: str) -> None:
         """Why nothing can be read now; empty when it can."""
-        self.read_button.setEnabled(not reason)
+        for made in self._buttons:
+            made.setEnabled(not reason)
         self.message.say(reason, "muted")
 
     def set_busy(self, busy: bool) -> None:
         """While a read is under way; a button that loses the focus by it gets it back."""
         if busy:
-            self._had_focus = self.read_button.hasFocus()
-        self.read_button.setEnabled(not busy)
-        if not busy and self._had_focus:
-            self.read_button.setFocus()
+            self._had_focus = next((made for made in self._buttons if made.hasFocus()), None)
+        for made in self._buttons:
+            made.setEnabled(not busy)
+        if not busy and self._had_focus is not None:
+            self._had_focus.setFocus()
         self.read_button.setText(self.tr("Reading …") if busy else self.tr("Read this row"))
 
     def show_error(self, text: str) -> None:
+        self.estimate.hide()
         self.message.say(text)
 
     def show_preview(self, facts: PreviewFacts) -> None:
+        """One question, read one way."""
+        self.both.clear()
+        self._show(facts)
+
+    def show_trial(self, facts: TrialFacts) -> None:
+        """All questions, both ways."""
+        self.set_busy(False)
+        self.both.show_trial(facts)
+
+    def show_estimate(self, text: str) -> None:
+        """How long a run takes, in words."""
+        self.set_busy(False)
+        self.message.say("")
+        self.estimate.setText(text)
+        self.estimate.show()
+
+    def _ask_both(self) -> None:
+        self.set_busy(True)
+        self.both_requested.emit(self.row.value() - 1)
+
+    def _ask_rows(self) -> None:
+        self.estimate.setText(self.tr("Reading 20 rows …"))
+        self.estimate.show()
+        self.set_busy(True)
+        self.rows_requested.emit()
+
+    def _show(self, facts: PreviewFacts) -> None:
         self.message.say("")
         self._stack.setCurrentIndex(1)
         unseen = self.tr("The server words the prompt and the canvas itself on the native wire.")
@@ -117,6 +166,8 @@ class PreviewPane(QWidget):
             self.read_button,
             1,
         )
+        more = hbox(self.both_button, self.rows_button, self.estimate, 1)
+        more.setStretchFactor(self.estimate, 100)  # all that the buttons leave
         for box in (self.question, self.method):
             bar.setStretchFactor(box, 4)
         empty = EmptyState(
@@ -129,10 +180,10 @@ class PreviewPane(QWidget):
         )
         self._stack.addWidget(empty)
         self._stack.addWidget(self._laid_open())
-        self.setLayout(vbox(bar, self.message, self._stack, spacing=10))
-        layout = self.layout()
-        if layout is not None:
-            layout.setContentsMargins(16, 12, 16, 12)
+        outer = vbox(bar, more, self.message, self.both, self._stack, spacing=10)
+        outer.setStretchFactor(self._stack, 1)
+        outer.setContentsMargins(16, 12, 16, 12)
+        self.setLayout(outer)
 
     def _laid_open(self) -> QWidget:
         left = QWidget()

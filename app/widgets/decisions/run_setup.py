@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QWidget
 
-from app.models.decisions_preview import JointPrice
-from app.widgets.decisions.parts import FieldMessage, button, label, named, number_box, vbox
+from app.models.decisions_preview import JointPrice, reads_per_row
+from app.widgets.decisions.parts import FieldMessage, button, counted, label, named, number_box, vbox
+from engine.domain.question import Choice, Question
 from engine.domain.reading import Method
 
 DRAWS = ("auto", "1", "2", "4", "8", "16", "32")
 CONCURRENCY = 32  # rows under way at once, as the command line has it
 MAX_CONCURRENCY = 512
+MAX_STEPS = 48  # as the form file has it
 
 
 class RunSetup(QWidget):
     """Signals:
     method_edited(object): another ``Method``.
     price_requested(): compare joint and alone on a sample of rows.
+    order_requested(): read a sample with the options of each choice in every order.
     start_requested(int): with this many rows under way at once.
     """
 
     method_edited = Signal(object)
     price_requested = Signal()
+    order_requested = Signal()
     start_requested = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -46,6 +51,22 @@ class RunSetup(QWidget):
             QCheckBox(self.tr("Joint reading")), "run_joint", tip=self.tr("All questions of a row share a canvas")
         )
         self.joint.clicked.connect(lambda checked: self._emit(replace(self._method, joint=checked)))
+        self.steps = number_box(
+            "run_steps",
+            self.tr("Denoise steps"),
+            1,
+            MAX_STEPS,
+            self.tr("Of each read; more take as many times longer, and do not repeat exactly"),
+        )
+        self.steps.valueChanged.connect(lambda value: self._emit(replace(self._method, steps=value)))
+        tip = self.tr("A choice is read once per rotation of its options, so that no letter or place is favoured")
+        self.rotate = named(QCheckBox(self.tr("Rotate the options")), "run_rotate", tip=tip)
+        self.rotate.clicked.connect(lambda checked: self._emit(replace(self._method, rotate=checked)))
+        self.order = button(self.tr("Check the option order"), "run_check_order", self._on_order)
+        self._ordered = named(label("", "muted", wrap=True), "run_order_found")
+        self._cost = named(label("", "muted", wrap=True), "run_cost")
+        self._questions: Sequence[Question] = ()
+        self._rows: int | None = None
         self._price = label(
             self.tr(
                 "About eight times faster, but the answers influence each other: ranks survive, absolute values shift."
@@ -56,7 +77,7 @@ class RunSetup(QWidget):
         tip = self.tr("Rows that are under way at the same time")
         self.concurrency = number_box("run_concurrency", self.tr("Rows at once"), 1, MAX_CONCURRENCY, tip)
         self.concurrency.setValue(CONCURRENCY)
-        self.measure = button(self.tr("Measure on a sample"), "run_measure_joint", self._on_measure)
+        self.measure = button(self.tr("Check the interference"), "run_measure_joint", self._on_measure)
         self._found = named(label("", "muted", wrap=True), "run_joint_price")
         self.start = button(self.tr("Start the run"), "run_start", self._on_start, role="primary")
         self.message = FieldMessage("run_message")
@@ -70,8 +91,39 @@ class RunSetup(QWidget):
             self.draws.addItem(text)
         self.draws.setCurrentText(text)
         self.joint.setChecked(method.joint)
+        self.rotate.setChecked(method.rotate)
+        self.steps.blockSignals(True)
+        self.steps.setValue(method.steps)
+        self.steps.blockSignals(False)
+        self.steps.setEnabled(method.wire == "canvas")
+        self._show_cost()
         for part in (self._price, self.measure, self._found):
             part.setVisible(method.joint)
+
+    def show_questions(self, questions: Sequence[Question], rows: int | None) -> None:
+        """What is asked, and of how many rows (None while they are counted): the price of the method follows."""
+        if questions != self._questions:
+            self._ordered.setText("")
+            self._found.setText("")
+        self._questions, self._rows = questions, rows
+        choices = any(isinstance(question, Choice) for question in questions)
+        for part in (self.rotate, self.order, self._ordered):
+            part.setVisible(choices)
+        self._show_cost()
+
+    def _show_cost(self) -> None:
+        """In reads, each of which is one request; the number of questions is behind it, so it is said per row too."""
+        least, most = reads_per_row(self._questions, self._method)
+        self._cost.setVisible(bool(least) and self._method.wire == "canvas")
+        if least == most:
+            text = counted(least, self.tr("{n} request a row"), self.tr("{n} requests a row"))
+        else:
+            text = self.tr("{least} to {most} requests a row").format(least=least, most=most)
+        if self._rows:
+            text += self.tr(", {n} at least in all").format(n=f"{least * self._rows:,}")
+        if self._method.steps > 1:
+            text += self.tr(", each of {n} steps").format(n=self._method.steps)
+        self._cost.setText(text + ".")
 
     def show_summary(self, text: str, reason: str) -> None:
         """What would run, and why it cannot yet (empty when it can)."""
@@ -80,6 +132,7 @@ class RunSetup(QWidget):
         self.message.say(reason, "muted")
         self.start.setEnabled(not reason)
         self.measure.setEnabled(not reason)
+        self.order.setEnabled(not reason)
 
     def show_price(self, price: JointPrice) -> None:
         """What joint reading does to these questions on these rows."""
@@ -99,7 +152,17 @@ class RunSetup(QWidget):
         parts.append(self.tr("{n} of {all} answers changed").format(n=price.flips, all=price.compared))
         if price.letter_copying is not None:
             parts.append(self.tr("letter copying {x}").format(x=f"{price.letter_copying:+.0%}"))
-        return "; ".join(parts) + "."
+        return f"{'; '.join(parts)}. {price.advice}".strip()
+
+    def show_order(self, text: str) -> None:
+        """What the order of the options does, or why that is not known."""
+        self._ordered.setText(text)
+        self.order.setEnabled(True)
+
+    def _on_order(self) -> None:
+        self.order.setEnabled(False)
+        self._ordered.setText(self.tr("Reading a sample in every order …"))
+        self.order_requested.emit()
 
     def _on_measure(self) -> None:
         self.measure.setEnabled(False)
@@ -111,7 +174,11 @@ class RunSetup(QWidget):
         fields.setSpacing(8)
         fields.setColumnStretch(1, 1)
         for place, (text, field) in enumerate(
-            ((self.tr("Draws"), self.draws), (self.tr("Rows at once"), self.concurrency))
+            (
+                (self.tr("Draws"), self.draws),
+                (self.tr("Steps"), self.steps),
+                (self.tr("Rows at once"), self.concurrency),
+            )
         ):
             caption = label(text, "muted")
             caption.setBuddy(field)
@@ -124,10 +191,14 @@ class RunSetup(QWidget):
                 fields,
                 self.joint,
                 self._price,
-                self.measure,
-                self._found,
+                self.rotate,
+                self._cost,
                 self.start,
                 self.message,
+                self.measure,
+                self._found,
+                self.order,
+                self._ordered,
                 spacing=10,
             )
         )
