@@ -94,10 +94,10 @@ class LaunchView(QWidget):
         self.log = LogView("setup.launch.log")
         self.log.setMinimumHeight(LOG_HEIGHT)
         self._log = card(vbox(label(self.tr("Log"), "strong"), self.log, spacing=8))
-        doing = card(vbox(self.work, self.phases, hbox(self.start, self.stop, 1), spacing=12))
+        self._doing = card(vbox(self.work, self.phases, hbox(self.start, self.stop, 1), spacing=12))
         self.kernels = KernelsCard()
         self.diagnosis = DiagnosisCard("setup.launch.diagnosis")
-        self.setLayout(vbox(self.head, self.diagnosis, doing, self.kernels, self._log, 1, spacing=14))
+        self.setLayout(vbox(self.head, self.diagnosis, self._doing, self.kernels, self._log, 1, spacing=14))
 
     def show_launch(self, step: Step, phases: Sequence[str], log: str, *, prepared: bool) -> None:
         """``phases``: of the plan; those before the one that runs are through.
@@ -115,6 +115,7 @@ class LaunchView(QWidget):
             for place, name in enumerate(phases)
         ]
         self.phases.show_lines(lines)
+        self._doing.setVisible(bool(phases) or step.busy)
         self.start.setVisible(bool(phases) and not step.busy)
         self.start.setEnabled(prepared)
         self.start.setToolTip("" if prepared else missing)
