@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-Ink = Literal["accent", "text", "muted", "warning"]
+Ink = Literal["accent", "text", "muted", "warning", "border_strong"]
 Style = Literal["line", "dash", "bars", "points"]
 
 

@@ -216,7 +216,8 @@ class AnalysisPart(QWidget):
         self._group_card.setVisible(bool(rows))
         heads = (self.tr("Group"), self.tr("Answers"), self.tr("Unreadable"), self.tr("Share"), self.tr("p"))
         for column, text in enumerate(heads):
-            self._groups.addWidget(label(text, "muted"), 0, column)
+            side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
+            self._groups.addWidget(label(text, "muted"), 0, column, side)
         for line, (*cells, odd) in enumerate(rows, start=1):
             for column, text in enumerate(cells):
                 shown = label(f"▲ {text}" if odd and not column else str(text), "warning" if odd else "")

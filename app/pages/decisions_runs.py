@@ -323,7 +323,12 @@ class RunsPart(QWidget):
         folder = table.parent if table.parent.is_dir() and not self._bundled(table) else Path.home()
         name = f"{table.stem or 'answers'}-{self._results.run_id}.csv"
         dialog = ExportDialog(folder / name, self)
-        dialog.chosen.connect(self._results.export)
+        results = self._results
+        dialog.chosen.connect(results.export)
+        dialog.cancelled.connect(results.cancel_export)
+        results.exporting.connect(dialog.show_progress)
+        results.exported.connect(dialog.accept)
+        results.export_failed.connect(dialog.show_failure)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 

@@ -166,7 +166,7 @@ def _yes_no(found: YesNo, analysis: Analysis) -> list[Figure]:
         lines = (
             Series(_tr("precision"), x, t.precision.tolist()),
             Series(_tr("recall"), x, t.recall.tolist(), "warning", "dash"),
-            Series(_tr("share of yes"), x, t.yes_share.tolist(), "muted"),
+            Series(_tr("yes"), x, t.yes_share.tolist(), "muted"),
         )
         mark = found.pick.threshold if found.pick is not None else None
         note = _tr("The upright line is the threshold chosen.") if mark is not None else ""
@@ -179,7 +179,7 @@ def _histogram(analysis: Analysis) -> Figure:
     found, question = analysis.histogram, analysis.question
     edges = found.edges.tolist()
     middles = ((found.edges[:-1] + found.edges[1:]) / 2).tolist()
-    series = [Series(_tr("all"), edges, found.all.tolist(), "muted", "bars")]
+    series = [Series(_tr("all"), edges, found.all.tolist(), "border_strong", "bars")]
     if found.positive.any() or found.negative.any():
         names = (_tr("gold yes"), _tr("gold no")) if isinstance(question, Noul) else (_tr("right"), _tr("wrong"))
         series.append(Series(names[0], middles, found.positive.tolist()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from array import array
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -24,13 +25,14 @@ from app.presenters.run_results_read import (
 from app.tasks import cancel_all, spawn
 from engine import paths
 from engine.domain.form import Form
-from engine.errors import EngineError
+from engine.errors import EngineError, UserError
 from engine.store.run_browse import Browse, RunBrowser
 from engine.store.runs import run_path
 
 if TYPE_CHECKING:
     from engine.batch.export import ExportSummary
 
+CANCELLED = "export.cancelled"
 REFRESH_MS = 1000  # while a run is under way
 
 
@@ -46,7 +48,9 @@ class ResultsPresenter(QObject):
         counted(int): so many answers pass the filter.
         outcome_changed(list): ``QuestionOutcome`` for each question.
         detail_ready(object): ``AnswerDetail`` of the chosen answer.
+        exporting(int, int): rows written and rows in all; comes from the thread that writes.
         exported(object): ``ExportSummary``.
+        export_failed(str, str): what went wrong and what to do; empty when it was cancelled.
         failed(str, str): what went wrong and what to do.
     """
 
@@ -54,7 +58,9 @@ class ResultsPresenter(QObject):
     counted = Signal(int)
     outcome_changed = Signal(list)
     detail_ready = Signal(object)
+    exporting = Signal(int, int)
     exported = Signal(object)
+    export_failed = Signal(str, str)
     failed = Signal(str, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -69,6 +75,7 @@ class ResultsPresenter(QObject):
         self._browse = Browse()
         self._keys: array[int] = array("q")
         self._serial = 0
+        self._cancelled = threading.Event()
         self._measured: dict[str, Measured] = {}
         self._refreshing = asyncio.Lock()
         self._timer = QTimer(self)
@@ -108,7 +115,13 @@ class ResultsPresenter(QObject):
             spawn(self, self._choose(self._keys[line]), "fetch answer")
 
     def export(self, choice: ExportChoice) -> None:
+        """Write the run into a file, in a thread."""
+        self._cancelled.clear()
         spawn(self, self._export(choice), "export")
+
+    def cancel_export(self) -> None:
+        """Stop writing; nothing is left of the file."""
+        self._cancelled.set()
 
     async def load(self, run_id: str) -> None:
         """Open a run and read its outcome."""
@@ -158,6 +171,7 @@ class ResultsPresenter(QObject):
         """The window leaves: nothing of this is asked any more, and the file is closed."""
         self._timer.stop()
         self._serial += 1
+        self._cancelled.set()
         for close in self.companions:
             await close()
         await cancel_all(self)
@@ -238,12 +252,29 @@ class ResultsPresenter(QObject):
         if browser is None:
             return
         try:
-            self.exported.emit(await asyncio.to_thread(_export, browser.path, choice))
+            summary = await asyncio.to_thread(_export, browser.path, choice, self._on_rows)
         except EngineError as error:
-            self.failed.emit(error.message, error.remedy)
+            cancelled = error.code == CANCELLED
+            self.export_failed.emit("" if cancelled else error.message, "" if cancelled else error.remedy)
+        else:
+            self.exported.emit(summary)
+
+    def _on_rows(self, done: int, total: int) -> None:
+        """Called in the thread that writes."""
+        if self._cancelled.is_set():
+            raise UserError(CANCELLED, "the export was cancelled")
+        self.exporting.emit(done, total)
 
 
-def _export(path: Path, choice: ExportChoice) -> ExportSummary:
-    from engine.batch.export import export_csv
+def _export(path: Path, choice: ExportChoice, on_rows: Callable[[int, int], None]) -> ExportSummary:
+    from engine.batch.export import export_run
 
-    return export_csv(path, choice.path, overwrite=choice.overwrite, raw=choice.raw, bom=choice.bom)
+    return export_run(
+        path,
+        choice.path,
+        kind=choice.kind,
+        overwrite=choice.overwrite,
+        raw=choice.raw,
+        bom=choice.bom,
+        on_rows=on_rows,
+    )

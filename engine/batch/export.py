@@ -62,6 +62,7 @@ def export_run(
     overwrite: bool = False,
     raw: bool = False,
     bom: bool = False,
+    on_rows: Callable[[int, int], None] | None = None,
 ) -> ExportSummary:
     """Write a run, a page of rows in memory at a time.
 
@@ -71,6 +72,7 @@ def export_run(
         kind: None: by the suffix of ``out``.
         overwrite: replace an existing file.
         raw, bom: of a CSV, see ``export_csv``.
+        on_rows: told (rows written, rows in all) now and then; what it raises ends the export, and nothing is left.
 
     Raises:
         InputError: the target cannot be used, or this kind of file cannot hold the run.
@@ -82,6 +84,7 @@ def export_run(
         if chosen in ("manifest", "report"):
             return _export_about(view, out, chosen, overwrite)
         table = ExportTable(view, form_of(view), typed=chosen != "csv", guard=chosen == "csv" and not raw)
+        table.on_rows = on_rows
         write = _writer(chosen, view, bom)
         with replacing(out, overwrite=overwrite) as part:
             write(table, part)

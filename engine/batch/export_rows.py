@@ -59,6 +59,7 @@ class ExportTable:
         kinds = (*(["round"] if self._rounds else []), *(_LABEL_KINDS if self._labels else []))
         extra = extra_columns(form.questions, kinds, [ROW_ID, *own])
         inputs = input_names(shown, [ROW_ID, *own, *extra])
+        self.on_rows: Callable[[int, int], None] | None = None  # told (rows given, all) after every page
         self.names: tuple[str, ...] = (ROW_ID, *inputs, *own, *map(self._text, extra))
         self.types: tuple[CellType, ...] = (
             "count",
@@ -89,6 +90,8 @@ class ExportTable:
         for page in raw_pages(self._view, PAGE):
             yield from self._page(page)
             rows += len(page.rows)
+            if self.on_rows is not None:
+                self.on_rows(rows, self._view.rows)
         if rows != self._view.rows:
             raise BugError("export.rows", "{rows} rows of {total} were exported", rows=rows, total=self._view.rows)
 

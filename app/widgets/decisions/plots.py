@@ -5,6 +5,7 @@ Imported when the first figure is shown: pyqtgraph takes most of a second.
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from app.theme import Tokens, current_tokens
 HEIGHT = 230  # pixels
 SHARP = 2  # pixels of a PNG for each of the screen
 POINT = 8
+SIGNS = {"line": "━━", "dash": "╍╍", "bars": "■", "points": "━●━"}
 MANY = 4000  # points of a curve beyond which neighbours are left out: more than pixels
 
 
@@ -63,15 +65,7 @@ class PlotView(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             axis.setTickFont(self.font())
             axis.label.setFont(self.font())
             axis.setLabel(text or None, color=tokens.muted)
-        if item.legend is not None:
-            item.legend.clear()
-        elif len(figure.series) > 1:
-            item.addLegend(offset=(-8, 8))
-        if item.legend is not None:
-            item.legend.setLabelTextColor(tokens.text)
-            item.legend.setLabelTextSize(f"{self.font().pointSizeF() * 0.9:.1f}pt")
-            item.legend.setBrush(QColor(tokens.surface))
-            item.legend.setPen(QColor(tokens.border))
+        item.setTitle(_legend(figure, tokens), size=f"{self.font().pointSizeF() * 0.9:.1f}pt", color=tokens.text)
         for series in figure.series:
             self._add(series, tokens)
         if figure.mark is not None:
@@ -92,13 +86,13 @@ class PlotView(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
                     top, bottom = np.asarray(series.high) - y, y - np.asarray(series.low)
                     item.addItem(pg.ErrorBarItem(x=x, y=y, top=top, bottom=bottom, pen=ink))
                 item.plot(
-                    series.x, series.y, name=series.name, pen=_pen(series.ink, "line", tokens), symbol="o",
+                    series.x, series.y, pen=_pen(series.ink, "line", tokens), symbol="o",
                     symbolSize=POINT, symbolBrush=ink, symbolPen=tokens.surface,
                 )  # fmt: skip
             case style:
                 step = max(1, len(series.x) // MANY)
                 thin = [[*each[::step], each[-1]] for each in (series.x, series.y)]
-                item.plot(*thin, name=series.name, pen=_pen(series.ink, style, tokens))
+                item.plot(*thin, pen=_pen(series.ink, style, tokens))
 
 
 class MatrixView(QWidget):
@@ -181,6 +175,17 @@ def save_picture(view: PlotView | MatrixView, path: Path) -> None:
     if path.suffix.lower() != ".svg":
         image.save(buffer, "PNG")  # type: ignore[call-overload]  # the stubs want bytes, Qt a str
     path.write_bytes(bytes(buffer.data().data()))
+
+
+def _legend(figure: Figure, tokens: Tokens) -> str | None:
+    """The names of several series with their signs, above the figure, where it covers nothing."""
+    if len(figure.series) < 2:
+        return None
+    parts = [
+        f'<span style="color: {getattr(tokens, each.ink)}">{SIGNS[each.style]}</span> {escape(each.name)}'
+        for each in figure.series
+    ]
+    return " &nbsp; ".join(parts)
 
 
 def _pen(ink: Ink, style: str, tokens: Tokens) -> QPen:

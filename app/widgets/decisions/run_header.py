@@ -61,7 +61,7 @@ class RunHeader(QWidget):
         self.pause = button(self.tr("Pause"), "run_pause", self.pause_requested.emit)
         self.resume = button(self.tr("Resume"), "run_resume", self.resume_requested.emit, role="primary")
         self.cancel = button(self.tr("Cancel"), "run_cancel", self.cancel_requested.emit)
-        self.export = button(self.tr("Export CSV…"), "run_export", self.export_requested.emit)
+        self.export = button(self.tr("Export…"), "run_export", self.export_requested.emit)
         self.delete = button(self.tr("Delete…"), "run_delete", self.delete_requested.emit, role="quiet")
         buttons = hbox(self.resume, self.pause, self.cancel, self.export, self.delete)
         counts = hbox(*self._counts.values(), 1, self._progress, spacing=16)
