@@ -14,9 +14,11 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPushButton, QTabWidget,
 from app.notify import NotificationSink
 from app.pages.decisions_files import DecisionsFiles
 from app.pages.decisions_form import FormPart
+from app.pages.decisions_method import MethodPart
 from app.pages.decisions_runs import RunsPart
 from app.pages.decisions_table import TablePart
 from app.presenters.decisions import DecisionsPresenter, EngineHandle
+from app.presenters.decisions_method import MethodPresenter
 from app.presenters.decisions_trial import TrialPresenter
 from app.presenters.run import RunPresenter
 from app.presenters.run_results import ResultsPresenter
@@ -27,7 +29,7 @@ from app.widgets.decisions.preview_pane import PreviewPane
 if TYPE_CHECKING:
     from engine.store.settings import Settings
 
-FORM, TABLE, TRY, RUNS = range(4)
+FORM, TABLE, TRY, RUNS, METHOD = range(5)
 CONTRACTS = "contradictions"  # a bundled example
 NAME_WIDTHS = (110, 260)  # pixels; least and most of the form's name
 
@@ -53,12 +55,14 @@ class DecisionsPage(QWidget):
         self._engine, self._settings, self._notifier = engine_presenter, settings, notifier
         self.presenter = DecisionsPresenter(engine_presenter, self)
         self.trial = TrialPresenter(engine_presenter, self.presenter, self)
+        self.methods = MethodPresenter(engine_presenter, self.presenter, self)
         self.runs = RunPresenter(engine_presenter, self)
         self.results = ResultsPresenter(self)
         self.files = DecisionsFiles(self.presenter, self)
         self.form_part = FormPart(self.presenter)
         self.table_part = TablePart(self.presenter)
         self.preview = PreviewPane()
+        self.method_part = MethodPart(self.methods, self.presenter)
         self.runs_part = RunsPart(self.runs, self.results, notifier)
         self.name_edit = form_field(named(QLineEdit(), "form_name", self.tr("Name of the form")))
         self._origin = ElidedLabel("muted")
@@ -73,6 +77,7 @@ class DecisionsPage(QWidget):
     async def close_down(self) -> None:
         """The window leaves: the worker ends, files are closed. What is stored stays."""
         await self.trial.close_down()
+        await self.methods.close_down()
         await self.presenter.close_down()
         await self.runs.close_down()
         await self.results.close_down()
@@ -105,6 +110,7 @@ class DecisionsPage(QWidget):
             (self.table_part, self.tr("2  Table and text")),
             (self.preview, self.tr("3  Try one row")),
             (self.runs_part, self.tr("4  Runs and results")),
+            (self.method_part, self.tr("Which method?")),
         ):
             self.tabs.addTab(part, text)
         self.tabs.setDocumentMode(True)
@@ -285,6 +291,7 @@ class DecisionsPage(QWidget):
                 else self.tr("No engine is running. Start it on the Engine page.")
             )
         self.preview.set_ready(reason)
+        self.method_part.show_state()
         if not reason and not presenter.document.form.name.strip():
             reason = self.tr("Give the form a name.")
         if not reason and self.runs.busy:
