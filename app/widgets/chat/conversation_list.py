@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QMenu,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -131,6 +132,10 @@ class ConversationList(QFrame):
         self.search.setPlaceholderText(self.tr("Search"))
         self.search.setToolTip(self.tr("Search all conversations  (Ctrl+K)"))
         self.search.setClearButtonEnabled(True)
+        clear = self.search.findChild(QToolButton)  # Qt makes it, without a name
+        if clear is not None:
+            clear.setObjectName("chats.search.clear")
+            clear.setAccessibleName(self.tr("Clear the search"))
         self.search.textChanged.connect(lambda: self._timer.start())
         self.search.returnPressed.connect(self._open_first)
         fetch = IconButton("import", self.tr("Import conversations"), "chats.import")
