@@ -123,7 +123,7 @@ class AnalysisPart(QWidget):
         presenter.ready.connect(self._on_ready)
         presenter.saved.connect(lambda path: self._notifier.success(self.tr("Saved {path}").format(path=path)))
         presenter.failed.connect(self._notifier.error)
-        presenter.failed.connect(lambda *_words: self._stack.setCurrentIndex(FIGURES))
+        presenter.failed.connect(lambda *_words: self._on_failed())
         self.question.currentIndexChanged.connect(lambda _index: self._show())
         self.goal.currentIndexChanged.connect(lambda _index: self._on_goal())
         self.least.valueChanged.connect(lambda _value: self._begin())
@@ -149,6 +149,17 @@ class AnalysisPart(QWidget):
             self.question.blockSignals(False)
         self._stack.setCurrentIndex(FIGURES)
         self._show()
+
+    def _on_failed(self) -> None:
+        """Of an earlier run nothing stays; a file that cannot be written changes nothing."""
+        self._stack.setCurrentIndex(FIGURES)
+        if not self._presenter.analyses:
+            self._words.setText(self.tr("The run cannot be measured."))
+            self.views = {}
+            for layout in (self._facts, self._figures, self._groups):
+                clear_layout(layout)
+            for part in (self._picker, self._group_card):
+                part.hide()
 
     # ---- showing
     def _analysis(self) -> Analysis | None:

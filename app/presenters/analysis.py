@@ -43,7 +43,7 @@ class AnalysisPresenter(QObject):
 
     async def load(self, run_id: str, goal: Goal = "f1", least: float | None = None) -> None:
         """Analyse a run and say so."""
-        serial = self._serial
+        serial, self.analyses = self._serial, ()
         self.started.emit()
         try:
             path = run_path(paths.runs_dir(), run_id)

@@ -130,6 +130,19 @@ async def test_a_file_that_cannot_be_written_is_told(place: Place, tmp_path: Pat
     await within(failed)
     part.save("roc", tmp_path / "none" / "roc.png")
     assert "none" in place.notices[-1].text
+    assert "roc" in part.views
+
+
+@leaving
+async def test_figures_of_another_run_do_not_stay_when_a_run_cannot_be_measured(place: Place) -> None:
+    await opened(place)
+    part = place.page.runs_part.analysis
+    assert part.views
+    failed = expect(place.page.runs_part.analyses.failed.connect)
+    place.page.runs_part.analyses.begin("20260101-000000-gone")
+    await within(failed)
+    assert part.views == {}
+    assert "cannot be measured" in place.find(QLabel, "analysis_words").text()
 
 
 @leaving
@@ -144,5 +157,7 @@ async def test_without_gold_it_says_what_can_be_shown(place: Place) -> None:
 
 
 def test_plots_and_numbers_are_not_loaded_with_the_page() -> None:
-    code = "import sys, app.pages.decisions; print([name for name in ('pyqtgraph', 'numpy') if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    code = (
+        "import sys, app.pages.decisions_runs; print({'pyqtgraph', 'numpy'} & set(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
