@@ -93,6 +93,8 @@ class TablePresenter(QObject):
             fmt, sample = await asyncio.to_thread(_read, path, overruled or {})
         except EngineError as error:
             if serial == self._serial:
+                if self.facts is None:
+                    self.selection = Selection()  # it was meant for the table that cannot be opened
                 self.failed.emit(str(error))
             return
         if serial != self._serial:

@@ -205,6 +205,14 @@ async def test_a_sample_is_kept_in_the_draft_and_goes_with_its_table(place: Plac
     assert load_draft().selection == {"sample": 2, "seed": 5}
     await table.load(parquet(tmp_path))
     assert table.selection == Selection()
+    # A filter that waits for a table that is not what it was must not fall upon the next one.
+    table.close()
+    table.selection = Selection("city == 'Berlin'")
+    (tmp_path / "t.jsonl").write_bytes(b"")
+    await table.load(tmp_path / "t.jsonl")
+    await table.load(tmp_path / "t.parquet")
+    assert table.selection == Selection()
+    await selected(place, 3)
 
 
 @leaving
