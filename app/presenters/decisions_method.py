@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -12,12 +13,14 @@ from app.models.decisions_method import MethodFacts, MethodRow
 from app.presenters.decisions import DecisionsPresenter, EngineHandle
 from app.tasks import cancel_all, spawn
 from engine.batch.compare import Cell, Comparison, comparison_path, load_comparison
-from engine.batch.compare_figures import QUALITY, CellFigures, figures, recommend
 from engine.batch.compare_run import CompareProgress, Plan, compare_methods, open_comparison, plan
 from engine.batch.form import form_sha256
 from engine.batch.tables import open_table, sniff
 from engine.errors import EngineError, UserError
 from engine.reads.trial import duration
+
+if TYPE_CHECKING:
+    from engine.batch.compare_figures import CellFigures
 
 
 class MethodPresenter(QObject):
@@ -148,11 +151,9 @@ class MethodPresenter(QObject):
             await self._tell(kept, None, path)
 
     async def _tell(self, comparison: Comparison, base: Cell | None, path: Path) -> None:
-        each = await asyncio.to_thread(figures, comparison, base)
-        words = await asyncio.to_thread(recommend, comparison, base)
-        rows = tuple(_row(one) for one in each)
+        quality, rows, words = await asyncio.to_thread(_weighed, comparison, base)
         current = await asyncio.to_thread(self._is_current, comparison)
-        self.found.emit(MethodFacts(QUALITY[comparison.kind], rows, words, str(path), current))
+        self.found.emit(MethodFacts(quality, rows, words, str(path), current))
 
     def _is_current(self, comparison: Comparison) -> bool:
         path = self._decisions.document.path
@@ -162,6 +163,14 @@ class MethodPresenter(QObject):
 def _plan(form: Path, table: Path, reading: Mapping[str, object], question: str, sample: int) -> Plan:
     fmt = sniff(table, **reading)  # type: ignore[arg-type]  # built by the reading bar from typed values
     return plan(form, open_table(table, fmt), question=question, sample=sample)
+
+
+def _weighed(comparison: Comparison, base: Cell | None) -> tuple[str, tuple[MethodRow, ...], str]:
+    """What quality is called for this type, a row for each way, and the recommendation."""
+    from engine.batch.compare_figures import QUALITY, figures, recommend  # brings numpy: not before it is needed
+
+    rows = tuple(_row(one) for one in figures(comparison, base))
+    return QUALITY[comparison.kind], rows, recommend(comparison, base)
 
 
 def _row(found: CellFigures) -> MethodRow:

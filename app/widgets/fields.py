@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QSpinBox, QToolButton, QWidget
 
 TEXT_MARGIN = 6  # pixels; a style sheet's padding does not reach the text of a spin box
 
@@ -41,3 +41,12 @@ class ChoiceField(QComboBox):
             super().wheelEvent(event)
         else:
             event.ignore()
+
+
+def clearable(field: QLineEdit, spoken: str) -> None:
+    """Give a field a button that empties it; Qt makes that button, and without a name."""
+    field.setClearButtonEnabled(True)
+    made = field.findChild(QToolButton)
+    if made is not None:
+        made.setObjectName(f"{field.objectName()}.clear")
+        made.setAccessibleName(spoken)

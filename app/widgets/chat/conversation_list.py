@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QMenu,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -23,6 +22,7 @@ from app.models.chat_list import ConversationModel, HitModel
 from app.theme import set_role
 from app.widgets.chat.list_delegate import ConversationDelegate
 from app.widgets.chat.message_parts import takes_escape
+from app.widgets.fields import clearable
 from app.widgets.icons import IconButton
 from engine.domain.conversation import ConversationInfo, SearchHit
 
@@ -131,11 +131,7 @@ class ConversationList(QFrame):
         self.search.setAccessibleName(self.tr("Search all conversations"))
         self.search.setPlaceholderText(self.tr("Search"))
         self.search.setToolTip(self.tr("Search all conversations  (Ctrl+K)"))
-        self.search.setClearButtonEnabled(True)
-        clear = self.search.findChild(QToolButton)  # Qt makes it, without a name
-        if clear is not None:
-            clear.setObjectName("chats.search.clear")
-            clear.setAccessibleName(self.tr("Clear the search"))
+        clearable(self.search, self.tr("Clear the search"))
         self.search.textChanged.connect(lambda: self._timer.start())
         self.search.returnPressed.connect(self._open_first)
         fetch = IconButton("import", self.tr("Import conversations"), "chats.import")

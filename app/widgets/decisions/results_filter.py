@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QLineEdit, QWid
 from app.widgets.decisions.answer_view import STATUS_SIGNS
 from app.widgets.decisions.flow import FlowLayout
 from app.widgets.decisions.parts import button, counted, hbox, label, named
+from app.widgets.fields import clearable
 from engine.domain.question import Choice, Noul, Question, Score
 from engine.domain.reading import STATUSES
 
@@ -33,7 +34,7 @@ class ResultsFilter(QWidget):
         self._questions: tuple[Question, ...] = ()
         self.search = named(QLineEdit(), "results_search", self.tr("Search the rows"))
         self.search.setPlaceholderText(self.tr("Search the rows"))
-        self.search.setClearButtonEnabled(True)
+        clearable(self.search, self.tr("Clear the search"))
         self.search.setMinimumWidth(150)
         self.question = named(QComboBox(), "results_question", self.tr("Only this question"))
         self.status = named(QComboBox(), "results_status", self.tr("Only this status"))

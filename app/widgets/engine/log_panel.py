@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QTextEdit, QWidget
 from app.models.engine_log import KEPT, Least, LogFilter, LogLines, LogNews, as_text
 from app.theme import current_tokens
 from app.widgets.decisions.parts import hbox, icon_button, label, named, vbox
-from app.widgets.fields import ChoiceField
+from app.widgets.fields import ChoiceField, clearable
 from app.widgets.icons import ThemedButton
 from app.widgets.log_view import LogView
 
@@ -97,10 +97,10 @@ class LogPanel(QWidget):
         )
         self.filter = named(QLineEdit(), f"{name}.filter", self.tr("Show only lines with this text"))
         self.filter.setPlaceholderText(self.tr("Only lines with …"))
-        self.filter.setClearButtonEnabled(True)
+        clearable(self.filter, self.tr("Show all lines"))
         self.search = named(QLineEdit(), f"{name}.search", self.tr("Search in the log"), self.tr("Ctrl+F"))
         self.search.setPlaceholderText(self.tr("Search (Ctrl+F)"))
-        self.search.setClearButtonEnabled(True)
+        clearable(self.search, self.tr("Clear the search"))
         before = icon_button("up", f"{name}.before", self.tr("Previous match (Shift+F3)"), self._find_before)
         after = icon_button("down", f"{name}.after", self.tr("Next match (F3)"), self.go_on)
         self.follow = named(QCheckBox(self.tr("Follow")), f"{name}.follow", self.tr("Stay at the end of the log"))

@@ -31,7 +31,7 @@ class PlanCard(QFrame):
         self.title = named(label("", "strong", wrap=True), f"{name}.title")
         self.facts = named(label("", "muted", wrap=True), f"{name}.facts")
         self.profile = named(label("", "", wrap=True), f"{name}.profile")
-        self.other = ThemedButton("", f"{name}.other")
+        self.other = ThemedButton(self.tr("Switch the profile…"), f"{name}.other")
         self.other.clicked.connect(self._ask_other)
         change = ThemedButton(self.tr("Change the plan…"), f"{name}.change", icon_name="setup")
         change.clicked.connect(lambda: self.setup_wanted.emit())

@@ -157,5 +157,5 @@ async def test_without_gold_it_says_what_can_be_shown(place: Place) -> None:
 
 
 def test_plots_and_numbers_are_not_loaded_with_the_page() -> None:
-    code = "import sys, app.pages.decisions_runs; print({'pyqtgraph', 'numpy'} & set(sys.modules))"
+    code = "import sys, app.pages.decisions; print({'pyqtgraph', 'numpy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
