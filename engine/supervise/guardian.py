@@ -92,7 +92,8 @@ class Guardian:
             return
         try:
             os.setsid()
-            for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, the program shall not
+            # Python ignores two of them, a shell SIGQUIT in what it starts with &; the program shall not.
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT):
                 signal.signal(number, signal.SIG_DFL)
             self._libc.prctl(PR_SET_PDEATHSIG, self._first, 0, 0, 0)
             if os.getppid() == me:
