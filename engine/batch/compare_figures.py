@@ -269,7 +269,7 @@ def _fastest(chosen: CellFigures, others: list[CellFigures], start: CellFigures,
         return []
     fastest = max(fit, key=lambda each: each.per_s or 0.0)
     hidden = -fastest.difference_interval.low if fastest.difference_interval is not None else None
-    loss = f"; a loss of up to {max(hidden, 0.0):.3f} could hide in so few rows" if hidden is not None else ""
+    loss = f"; a loss of up to {hidden:.3f} could hide in so few rows" if hidden and hidden >= 0.0005 else ""
     again = " Its numbers are others: choose a threshold anew." if fastest.cell.layout != chosen.cell.layout else ""
     times = (fastest.per_s or 0.0) / chosen.per_s
     return [f"{fastest.cell.name.capitalize()} is {times:.1f} times as fast and not seen to be worse{loss}.{again}"]

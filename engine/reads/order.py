@@ -66,12 +66,11 @@ class OrderEffect:
             if found.spread is None:
                 parts.append(f"{found.question_id}: no row was readable in every order.")
                 continue
-            first = (
-                f"{found.question_id}: on {found.rows} rows another order of the options changed {found.flips} answers"
-            )
+            rows, flips = _counted(found.rows, "row"), _counted(found.flips, "answer")
+            first = f"{found.question_id}: on {rows} another order of the options changed {flips}"
             parts.append(f"{first} and moved the winner's share by {found.spread:.2f} on average{_letter(found)}.")
         costs = "; ".join(f"{found.question_id} {found.options} reads a row" for found in self.questions)
-        return " ".join([*parts, f"`rotate` averages this out ({costs})."])
+        return " ".join([*parts, f"Rotating the options averages this out ({costs})."])
 
     def to_json(self) -> dict[str, Any]:
         """JSON values; ``from_json`` gives the same back."""
@@ -175,3 +174,7 @@ def _letter(found: ChoiceOrder) -> str:
         return ""
     letter, even = chr(ord("A") + place), 1.0 / found.options
     return f"; the letter {letter} won {found.letters[place]:.0%} of the reads ({even:.0%} is even)"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

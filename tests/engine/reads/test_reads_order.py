@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from fakes.wire_server import WireServer
@@ -40,6 +41,9 @@ async def test_a_letter_that_wins_whatever_stands_there_is_found() -> None:
     # green wins in the form's order with 0.6 / 0.95; elsewhere it gets A's or C's share.
     assert team.spread == pytest.approx((0.6 - 0.15) / 0.95)
     assert "the letter B won 100% of the reads (33% is even)" in found.sentence
+    assert "on 5 rows another order of the options changed 5 answers" in found.sentence
+    one = replace(found, questions=(replace(team, rows=1, flips=1),))
+    assert "on 1 row another order of the options changed 1 answer and" in one.sentence
     assert told[-1] == (5, 5)
 
 
