@@ -6,11 +6,8 @@ The one place in ``engine/checkpoints`` that knows aiohttp.
 from __future__ import annotations
 
 import contextlib
-import errno
 import ipaddress
-import os
 import socket
-import ssl
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -20,6 +17,7 @@ import aiohttp
 from yarl import URL
 
 from engine.checkpoints.patience import Again, Patience
+from engine.connections import why_lost
 from engine.errors import InputError, UserError
 
 AGENT = "diffusion-desk"
@@ -244,25 +242,10 @@ def _lost(address: str) -> Iterator[None]:
         raise Again(UserError("hub.cut", "{url} broke off in the middle", remedy=_LATER, url=address)) from None
     except (aiohttp.ClientError, OSError) as error:
         raise Again(
-            UserError("hub.unreachable", "{url} cannot be reached ({why})", remedy=_LATER, url=address, why=_why(error))
+            UserError(
+                "hub.unreachable", "{url} cannot be reached ({why})", remedy=_LATER, url=address, why=why_lost(error)
+            )
         ) from None
 
 
 _LATER = "see whether the network works; everything fetched so far is kept, and the same command goes on"
-
-
-def _why(error: Exception) -> str:
-    """In words: the name of a Python class tells nobody what to do."""
-    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-    if isinstance(cause, socket.gaierror):
-        return "its name is not known"
-    if isinstance(error, aiohttp.ClientSSLError) or isinstance(cause, ssl.SSLError):
-        return "no secure connection can be made: its certificate is not accepted"
-    if isinstance(cause, TimeoutError):
-        return "it does not answer"
-    number = cause.errno if isinstance(cause, OSError) else None
-    if isinstance(cause, aiohttp.ServerDisconnectedError) or number in (errno.ECONNRESET, errno.EPIPE):
-        return "it hung up"
-    if number:
-        return os.strerror(number).lower()
-    return "the connection failed"

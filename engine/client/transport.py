@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from yarl import URL
 
 from engine.client.wire import ErrorBody, ErrorInfo
+from engine.connections import why_lost
 from engine.errors import EngineBusy, EngineRefused, EngineUnreachable, InputError
 
 CONNECT_S = 10.0
@@ -150,7 +151,7 @@ class Transport:
 
     @contextlib.contextmanager
     def _our_errors(self, path: str) -> Iterator[None]:
-        """Turns aiohttp's errors into ours. Their text may hold request headers, so only their kind is kept."""
+        """Turns aiohttp's errors into ours. Their text may hold request headers, so only their meaning is kept."""
         try:
             yield
         except TimeoutError:
@@ -164,10 +165,10 @@ class Transport:
         except (aiohttp.ClientError, OSError) as exc:
             raise EngineUnreachable(
                 "engine.unreachable",
-                "no engine answers at {address} ({kind})",
+                "no engine answers at {address}: {why}",
                 remedy="see whether it is running",
                 address=self.address,
-                kind=type(exc).__name__,
+                why=why_lost(exc),
             ) from None
 
     def _refusal(self, path: str, status: int, body: bytes, retry_after: str | None = None) -> EngineRefused:
