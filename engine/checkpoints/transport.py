@@ -17,7 +17,7 @@ import aiohttp
 from yarl import URL
 
 from engine.checkpoints.patience import Again, Patience
-from engine.connections import why_lost
+from engine.client.lost import why_lost
 from engine.errors import InputError, UserError
 
 AGENT = "diffusion-desk"

@@ -13,8 +13,8 @@ import stamina
 from pydantic import ValidationError
 from yarl import URL
 
+from engine.client.lost import why_lost
 from engine.client.wire import ErrorBody, ErrorInfo
-from engine.connections import why_lost
 from engine.errors import EngineBusy, EngineRefused, EngineUnreachable, InputError
 
 CONNECT_S = 10.0
