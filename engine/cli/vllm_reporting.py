@@ -15,7 +15,7 @@ import click
 from engine.cli.key import announce_key
 from engine.cli.vllm_launch import Prepared, retry_options
 from engine.domain.diagnosis import Diagnosis, Retry
-from engine.domain.hardware import GIB, Finding
+from engine.domain.hardware import Finding
 from engine.domain.plan import LaunchPlan
 from engine.launch.fixes import FixResult
 from engine.local.kernels import KernelProgress
@@ -233,10 +233,6 @@ def duration(seconds: float) -> str:
     """``42 s``, ``3 min 05 s``."""
     whole = round(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60:02} s"
-
-
-def memory_line(name: str, used: int, before: int) -> str:
-    return f"{name}: {used / GIB:.1f} GiB in use, {before / GIB:.1f} GiB before the start"
 
 
 def _retry_fields(retry: tuple[Retry, LaunchPlan] | None, prepared: Prepared) -> dict[str, Any] | None:

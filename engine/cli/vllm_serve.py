@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 
 from engine import paths
 from engine.cli.main import BAD_INPUT, INTERRUPTED, NOT_STARTED, OK
 from engine.cli.vllm_launch import Prepared, VllmOptions, prepare
-from engine.cli.vllm_reporting import ServeReport, memory_line
+from engine.cli.vllm_reporting import ServeReport
 from engine.domain.diagnosis import Diagnosis, Retry
-from engine.domain.hardware import GIB
 from engine.domain.plan import LaunchPlan
 from engine.errors import UserError
-from engine.hardware import nvml
 from engine.launch.fixes import require
 from engine.local.kernels import ensure_tested
 from engine.local.tested import wanted
@@ -28,11 +26,6 @@ from engine.supervise.lifecycle import EngineHandle
 from engine.supervise.vllm import VllmEngine
 
 TICK_S = 1.0
-BACK_S = 30.0  # the driver takes memory back within a second or two of the last process's end
-SLACK = GIB // 2  # a desktop's memory comes and goes
-
-Memory = Mapping[str, tuple[str, int]]
-"""By UUID: the card's name, and the bytes in use on it."""
 
 
 async def serve_vllm(
@@ -64,7 +57,6 @@ async def serve_vllm(
         return BAD_INPUT
     if not skip_selftest:
         await _check_kernels(prepared, report)
-    before = await asyncio.to_thread(memory_in_use)
     engine = prepared.engine(report.progress)
     with _stop_signals() as stop:
         try:
@@ -72,18 +64,12 @@ async def serve_vllm(
         finally:
             report.stopping()
             await engine.stop()
-            lines, clean = await _memory_back(before)
-            report.stopped(lines, clean=clean)
+            report.stopped([str(card) for card in engine.cards], clean=all(card.back for card in engine.cards))
 
 
 def next_try(prepared: Prepared, diagnosis: Diagnosis) -> tuple[Retry, LaunchPlan] | None:
     """The next start that this machine has a plan for."""
     return next_start(diagnosis, prepared.plan, prepared.wishes, partial(prepared.memory.plan, prepared.machine))
-
-
-def memory_in_use() -> Memory:
-    """What is in use on every card now; empty where no driver answers."""
-    return {gpu.uuid: (f"{gpu.index}: {gpu.name}", gpu.memory_used or 0) for gpu in nvml.probe().gpus}
 
 
 async def _serve(engine: VllmEngine, prepared: Prepared, report: ServeReport, stop: asyncio.Event) -> int:
@@ -165,19 +151,6 @@ async def _nothing_in_the_way(prepared: Prepared, report: ServeReport) -> bool:
     for finding in findings:
         report.finding(finding)
     return not any(finding.severity == "blocker" for finding in findings)
-
-
-async def _memory_back(before: Memory) -> tuple[list[str], bool]:
-    """Wait until every card has no more in use than before; a line for each, and whether all are back."""
-    deadline = time.monotonic() + BACK_S
-    while True:
-        now = await asyncio.to_thread(memory_in_use)
-        held = [uuid for uuid, (_, used) in now.items() if used > before.get(uuid, ("", 0))[1] + SLACK]
-        if not held or time.monotonic() > deadline:
-            break
-        await asyncio.sleep(TICK_S)
-    lines = [memory_line(name, used, before.get(uuid, ("", 0))[1]) for uuid, (name, used) in now.items()]
-    return lines, not held
 
 
 @contextmanager
