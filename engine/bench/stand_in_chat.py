@@ -22,7 +22,7 @@ from aiohttp import web
 RATE = 1100  # tokens a second
 CANVAS = 256  # tokens
 STEPS = 12  # denoise steps a canvas; DiffusionGemma needs about as many
-VOCABULARY = 3072  # the demo model's, which the window decodes with
+VOCABULARY = 4096  # the demo model's, which the window decodes with
 SHORT = "A short answer of one canvas, with **some** words and `code`."
 WORDS = ("canvas", "noise", "settles", "token", "after", "token", "until", "the", "answer", "stands", "and", "goes")
 

@@ -5,5 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-DEMO = ROOT / "resources" / "demo_model"
-EXAMPLES = ROOT / "resources" / "examples"
+RESOURCES = ROOT / "resources"
+DEMO = RESOURCES / "demo_model"
+EXAMPLES = RESOURCES / "examples"

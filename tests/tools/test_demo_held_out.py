@@ -11,7 +11,7 @@ from functools import cache
 
 import pytest
 
-from tests.tools.demo_files import EXAMPLES
+from tests.tools.demo_files import EXAMPLES, RESOURCES
 from tools.train_demo import clauses, held_out, mixture, tickets, words
 from tools.train_demo.mixture import text_of
 from tools.train_demo.sample import Read
@@ -174,3 +174,26 @@ def test_the_questions_of_the_forms_are_not_asked_in_training() -> None:
 def _runs(words_: tuple[str, ...], width: int) -> Iterator[tuple[str, ...]]:
     for start in range(len(words_) - width + 1):
         yield words_[start : start + width]
+
+
+LONG = 25  # characters; shorter cells are names and codes that any text may hold
+
+
+def library() -> Iterator[tuple[str, str]]:
+    """Where it stands, and a question or a longer cell, of every form that comes with the program but the two above."""
+    for form in (*sorted((RESOURCES / "forms").glob("*/form.json")), EXAMPLES / "contract" / "form.json"):
+        for question in json.loads(form.read_text(encoding="utf-8"))["questions"]:
+            yield f"{form.parent.name}: {question['id']}", question["instructions"]
+        for table in sorted(form.parent.glob("*.csv")):
+            with table.open(encoding="utf-8", newline="") as file:
+                for number, row in enumerate(csv.DictReader(file), 1):
+                    for column, cell in row.items():
+                        if len(cell) >= LONG:
+                            yield f"{form.parent.name}/{table.name} row {number}, {column}", cell
+
+
+def test_the_library_and_the_contract_are_held_out_too() -> None:
+    found = dict(library())
+    assert len(found) > 100
+    trained = "\n".join(generated())
+    assert [place for place, text in found.items() if text in trained] == []
