@@ -34,7 +34,10 @@ from engine.supervise.start_log import StartProgress
 from engine.supervise.vllm import VllmEngine
 
 ASK_S = 120.0  # an interpreter on a cold disk
-_WHERE = "import importlib.util as u; s = u.find_spec('vllm'); print(s.submodule_search_locations[0] if s else '')"
+_WHERE = (
+    "import importlib.util as u, sys; s = u.find_spec('vllm'); "
+    "print(s.submodule_search_locations[0] if s else '', *sys.path, sep='\\n')"
+)
 _GIVEN = "given on the command line"
 
 
@@ -66,7 +69,7 @@ class Prepared:
 
     Attributes:
         memory: of the setup; what failed starts have taught counts here too.
-        packages: the folder that holds the engine's ``vllm``.
+        installed: the vLLM of that interpreter.
         environment: the setup's; None for an interpreter that the command line names.
         api_key: what clients must send; None makes a random one.
     """
@@ -76,7 +79,7 @@ class Prepared:
     wishes: Wishes
     plan: LaunchPlan
     python: Path
-    packages: Path
+    installed: InstalledEngine
     environment: Environment | None
     checkpoint: Path
     host: str
@@ -106,12 +109,12 @@ class Prepared:
 
     def fixes(self) -> tuple[FixResult, ...]:
         """What the installed engine proves for the plan. Raises InputError when it cannot be read."""
-        return check_fixes(self.plan, InstalledEngine(self.packages))
+        return check_fixes(self.plan, self.installed)
 
     async def findings(self) -> tuple[Finding, ...]:
         """What stands in the way of this start."""
         facts = await gather_facts(None, self.checkpoint, self.port, self.api_key or "")
-        return preflight(self.machine, self.plan, replace(facts, environment=self.packages))
+        return preflight(self.machine, self.plan, replace(facts, environment=self.installed.site_packages))
 
 
 async def prepare(options: VllmOptions) -> Prepared:
@@ -130,15 +133,15 @@ async def prepare(options: VllmOptions) -> Prepared:
     changes = [_variable(text) for text in options.variables]
     found = amended(found, changes)
     given = {variable.name: variable.value for variable in changes}
-    python, packages, environment = await _engine(options.python, found, given)
-    found = await asyncio.to_thread(fitted, found, InstalledEngine(packages))
+    python, installed, environment = await _engine(options.python, found, given)
+    found = await asyncio.to_thread(fitted, found, installed)
     return Prepared(
         machine=machine,
         memory=memory,
         wishes=wishes,
         plan=found,
         python=python,
-        packages=packages,
+        installed=installed,
         environment=environment,
         checkpoint=folder or _stored_checkpoint(memory.checkpoint_folder(found)),
         host=options.host,
@@ -217,10 +220,10 @@ def _stored_checkpoint(folder: Path) -> Path:
 
 async def _engine(
     python: Path | None, found: LaunchPlan, given: Mapping[str, str | None]
-) -> tuple[Path, Path, Environment | None]:
-    """Interpreter, the folder of its vLLM, and the environment if it is the setup's."""
+) -> tuple[Path, InstalledEngine, Environment | None]:
+    """Interpreter, its vLLM, and the environment if it is the setup's."""
     if python is not None:
-        return python, await _packages(python, given), None
+        return python, await _installed(python, given), None
     there = (await asyncio.to_thread(engine_on_disk, engine_lock(), found)).found
     if there is None:
         raise UserError(
@@ -228,14 +231,14 @@ async def _engine(
             "vLLM is not installed",
             remedy="install it with `engine-env install`, or name an interpreter that has it with --python",
         )
-    return there.python, there.site_packages, there
+    return there.python, InstalledEngine(there.site_packages), there
 
 
-async def _packages(python: Path, given: Mapping[str, str | None]) -> Path:
-    """Where an interpreter finds vLLM, asked for in the environment that the engine gets."""
+async def _installed(python: Path, given: Mapping[str, str | None]) -> InstalledEngine:
+    """The vLLM that an interpreter finds, asked for in the environment that the engine gets."""
     env = {"PYTHONPATH": given.get("PYTHONPATH") or ""}
     end = await run_program([str(python), "-c", _WHERE], timeout_s=ASK_S, env=env)
-    where = end.output.strip()
+    where, *path = end.output.splitlines() or [""]
     if end.code or not where:
         raise InputError(
             "serve.no_vllm",
@@ -244,7 +247,7 @@ async def _packages(python: Path, given: Mapping[str, str | None]) -> Path:
             python=python,
             why=end.errors.strip()[-300:],
         )
-    return Path(where).parent
+    return InstalledEngine(Path(where).parent, [Path(folder) for folder in path if folder])
 
 
 def _variable(text: str) -> EnvVar:

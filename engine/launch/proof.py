@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email.parser import HeaderParser
 from functools import cached_property
@@ -45,12 +45,16 @@ class Evidence:
 class InstalledEngine:
     """A vLLM in a ``site-packages`` folder. Files are read when something is asked about them, once.
 
+    Args:
+        elsewhere: further folders of the interpreter's path, in order; what vLLM needs may lie there.
+
     Raises:
         InputError: there is no vLLM in the folder, or its version cannot be read.
     """
 
-    def __init__(self, site_packages: Path) -> None:
+    def __init__(self, site_packages: Path, elsewhere: Sequence[Path] = ()) -> None:
         self.site_packages = site_packages
+        self._folders = (site_packages, *elsewhere)
         self.root = site_packages / "vllm"
         if not self.root.is_dir():
             raise InputError(
@@ -80,7 +84,7 @@ class InstalledEngine:
 
     def distribution_version(self, name: str) -> str:
         """The version of an installed distribution; empty when it is not there."""
-        for folder in sorted(self.site_packages.glob(f"{name}-*.dist-info")):
+        for folder in (found for place in self._folders for found in sorted(place.glob(f"{name}-*.dist-info"))):
             try:
                 version = HeaderParser().parsestr((folder / "METADATA").read_text("utf-8", "replace")).get("Version")
             except OSError:

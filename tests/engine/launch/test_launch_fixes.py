@@ -153,6 +153,20 @@ def test_bounds_of_transformers(tmp_path: Path, version: str, status: str) -> No
     assert checklist(install(tmp_path, transformers=version))["transformers"].status == status
 
 
+def test_what_vllm_needs_may_lie_elsewhere_on_the_interpreters_path(tmp_path: Path) -> None:
+    folder = install(tmp_path / "own", transformers="5.16.1")
+    elsewhere = tmp_path / "image"
+    elsewhere.mkdir()
+    (folder / "transformers-5.16.1.dist-info").rename(elsewhere / "transformers-5.16.1.dist-info")
+
+    def status(engine: InstalledEngine) -> str:
+        found = check_fixes(planned(machine("2x3090-pcie")), engine)
+        return next(result.status for result in found if result.id == "transformers")
+
+    assert status(InstalledEngine(folder)) == "missing"
+    assert status(InstalledEngine(folder, [tmp_path / "gone", elsewhere])) == "proven"
+
+
 def test_the_embedded_engine_needs_nothing(tmp_path: Path) -> None:
     engine = InstalledEngine(install(tmp_path, version="0.1.0"))
     results = check_fixes(planned(machine("no-gpu")), engine)
