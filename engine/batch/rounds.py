@@ -53,23 +53,34 @@ def add_questions(store: RunStore, form_path: Path, engine: str) -> Round:
     Raises:
         InputError: another state, a question that was changed, none that is new, or the run is not finished.
     """
-    old, new = form_of(store), load_form(form_path)
+    new = load_form(form_path)
+    return _add(store, extended(form_of(store), new, str(form_path)), form_path, new.method, engine)
+
+
+def extended(old: Form, new: Form, path: str) -> Form:
+    """A run's form with the questions of another form that it has not got yet behind its own.
+
+    Args:
+        path: where the other form lies, for messages.
+
+    Raises:
+        InputError: another state, or a question that was changed.
+    """
     if new.state != old.state:
         raise InputError(
             "round.other_state",
             "{path}: its state is not the run's; questions can only be added about the same text",
             remedy="take the run's state, or begin a new run",
-            path=str(form_path),
+            path=path,
         )
     known = {question.id: question for question in old.questions}
     for question in new.questions:
         if question.id in known and known[question.id] != question:
             message = "{path}: question {question} is in the run already, and was another"
             remedy = "give the changed question an id of its own"
-            raise InputError("round.changed", message, remedy=remedy, path=str(form_path), question=repr(question.id))
+            raise InputError("round.changed", message, remedy=remedy, path=path, question=repr(question.id))
     added = tuple(question for question in new.questions if question.id not in known)
-    form = replace(old, questions=(*old.questions, *added))
-    return _add(store, form, form_path, new.method, engine)
+    return replace(old, questions=(*old.questions, *added))
 
 
 def _add(store: RunStore, form: Form, form_path: Path, method: Method, engine: str) -> Round:
