@@ -80,7 +80,7 @@ def export_run(
     """
     chosen = kind or kind_of(out)
     with RunView(store_path) as view:
-        check_target(out, overwrite=overwrite, table=Path(view.spec.table_path))
+        check_target(out, overwrite=overwrite, table=Path(view.spec.table_path), forms=[Path(view.spec.form_path)])
         if chosen in ("manifest", "report"):
             return _export_about(view, out, chosen, overwrite)
         table = ExportTable(view, form_of(view), typed=chosen != "csv", guard=chosen == "csv" and not raw)

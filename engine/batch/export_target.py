@@ -6,20 +6,39 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.errors import InputError, UserError
 
 
-def check_target(out: Path, *, overwrite: bool = False, table: Path | None = None) -> None:
+def spare_inputs(out: Path, *inputs: Path | None) -> None:
+    """Refuse to write over what a command reads, whatever name it has there: a permission to overwrite is of results.
+
+    Args:
+        inputs: files that are read; None and what is not there are passed over.
+
+    Raises:
+        InputError: ``out`` is one of them.
+    """
+    for each in inputs:
+        with contextlib.suppress(OSError):
+            if each is not None and out.samefile(each):
+                message = "{path} is what this command reads; choose another file"
+                raise InputError("out.is_input", message, path=str(out))
+
+
+def check_target(
+    out: Path, *, overwrite: bool = False, table: Path | None = None, forms: Sequence[Path | None] = ()
+) -> None:
     """Whether a file can be written there; asked before a run starts, and again before the export.
 
     Args:
         table: the run's own table, which is never overwritten.
+        forms: the same of the forms and the manifest that the run came from.
 
     Raises:
-        InputError: it exists, is a folder or the table, or its folder is missing or not writable.
+        InputError: it exists, is a folder, the table or a form, or its folder is missing or not writable.
     """
     if out.is_dir():
         raise InputError("export.folder", "{path} is a folder; name a file", path=str(out))
@@ -27,6 +46,7 @@ def check_target(out: Path, *, overwrite: bool = False, table: Path | None = Non
         raise InputError("export.not_a_file", "{path} is a device or a pipe; name a file", path=str(out))
     if table is not None and out.exists() and table.exists() and out.samefile(table):
         raise InputError("export.own_table", "{path} is the table of this run; choose another file", path=str(out))
+    spare_inputs(out, *forms)
     if out.exists() and not overwrite:
         raise InputError(
             "export.exists",

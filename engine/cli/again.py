@@ -73,7 +73,7 @@ def command(
     path = run_path(paths.runs_dir(), run)
     with RunView(path) as view:
         form_path, table = Path(view.spec.form_path), Path(view.spec.table_path)
-    check_target(out, overwrite=overwrite, table=table)
+    check_target(out, overwrite=overwrite, table=table, forms=(form, form_path))
     check_choice(choice)
     ending = Ending(out, overwrite, raw, bom, form or form_path, choice, concurrency, worker)
     reporter = JsonReporter() if as_json or worker else TerminalReporter()

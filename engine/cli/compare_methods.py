@@ -24,6 +24,7 @@ from engine.batch.compare import (
 )
 from engine.batch.compare_figures import QUALITY, CellFigures, as_json, figures, recommend
 from engine.batch.compare_run import SAMPLE, CompareProgress, compare_methods, open_comparison, plan
+from engine.batch.export_target import spare_inputs
 from engine.batch.form_wire import MAX_DRAWS, MAX_STEPS
 from engine.cli.checking import CheckOptions, say, table_options
 from engine.cli.engines import check_choice, open_engine
@@ -50,7 +51,7 @@ class _List(click.ParamType[tuple[str, ...]]):
     def _shown(self) -> str:
         numbers = [each for each in self._allowed if each.isdigit()]
         words = [each for each in self._allowed if not each.isdigit()]
-        return ", ".join(words + [f"{numbers[0]} to {numbers[-1]}"] * bool(numbers))
+        return ", ".join(words + ([f"{numbers[0]} to {numbers[-1]}"] if numbers else []))
 
 
 def _texts(values: Sequence[object]) -> tuple[str, ...]:
@@ -77,7 +78,10 @@ def _texts(values: Sequence[object]) -> tuple[str, ...]:
     show_default=",".join(_texts(STEPS)),
     help="Denoise steps; the template stays.",
 )
-@click.option("--layout", "layouts", type=_List(LAYOUTS), default=LAYOUTS, show_default=",".join(LAYOUTS))
+@click.option(
+    "--layout", "layouts", type=_List(LAYOUTS), default=LAYOUTS, show_default=",".join(LAYOUTS),
+    help="The question alone, with the form's others on its canvas, or several rows on a canvas.",
+)  # fmt: skip
 @click.option(
     "--state", "states", type=_List(STATES), default=STATES, show_default=",".join(STATES),
     help="The row's text, or the form's document before it.",
@@ -121,6 +125,7 @@ def command(
             plan, options.form, options.open_table(), question=question, sample=sample, seed=0
         )
         path = out or comparison_path(options.form, planned.sample.question.id)
+        spare_inputs(path, options.form, options.table)
         async with open_engine(options.engine, options.api_key, say) as engine:
             begun = open_comparison(path, planned, engine.name, overwrite=overwrite)
             with tqdm(unit=" rows", disable=None, dynamic_ncols=True) as shown:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -125,12 +124,10 @@ def check_out(options: DecideOptions) -> None:
     """Whether the result can be written; asked before anything runs.
 
     Raises:
-        InputError: as ``check_target``, or it is the form.
+        InputError: as ``check_target``.
     """
-    with suppress(OSError):
-        if options.form is not None and options.out.samefile(options.form):
-            raise InputError("out.is_form", "--out {path} is the form itself", path=options.out)
-    check_target(options.out, overwrite=options.overwrite, table=options.table)
+    forms = (options.form, options.manifest)
+    check_target(options.out, overwrite=options.overwrite, table=options.table, forms=forms)
 
 
 def _table(options: DecideOptions) -> Path:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from engine.batch.export_target import spare_inputs
 from engine.batch.form import dump_form, load_form, read_json
 from engine.batch.form_advice import advise
 from engine.batch.form_exchange import SHAPES, Shape, export_request, import_request
@@ -94,6 +95,11 @@ def schema() -> None:
 def import_(body: Path, out: Path, table: Path | None, overwrite: bool) -> None:
     """Make a form of BODY, a request of System One or OpenAI Decisions as JSON."""
     found = import_request(read_json(body), str(body), name=body.stem)
+    _check(out, overwrite, body)
+    if table is not None:
+        _check(table, overwrite, body)
+        if table.absolute() == out.absolute():
+            raise InputError("out.twice", "{path} is to hold both the form and the table", path=str(out))
     _write(out, json.dumps(dump_form(found.form), indent=2, ensure_ascii=False) + "\n", overwrite=overwrite)
     click.echo(f"wrote {out}: {len(found.form.questions)} questions about the column text")
     if table is not None:
@@ -122,6 +128,7 @@ def export(
     if out is None:
         click.echo(text)
     else:
+        spare_inputs(out, form, table)
         _write(out, text + "\n", overwrite=overwrite)
         click.echo(f"wrote {out}")
     _tell(made.left_out)
@@ -186,7 +193,12 @@ def _tell(left_out: tuple[str, ...]) -> None:
         say(f"  {each}")
 
 
-def _write(path: Path, text: str, *, overwrite: bool) -> None:
+def _check(path: Path, overwrite: bool, *inputs: Path | None) -> None:
+    spare_inputs(path, *inputs)
     if path.exists() and not overwrite:
         raise InputError("out.exists", "{path} exists", remedy="give another name, or --overwrite", path=str(path))
+
+
+def _write(path: Path, text: str, *, overwrite: bool) -> None:
+    _check(path, overwrite)
     path.write_text(text, encoding="utf-8")
