@@ -1,7 +1,8 @@
-"""A table from the clipboard: the text becomes a file, so that everything that works on files works on it."""
+"""A table from the clipboard or a pipe becomes a file, so that everything that works on files works on it."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -30,6 +31,28 @@ def save_pasted(text: str, folder: Path) -> Path:
         raw = text.strip("\r\n").encode() + b"\n"
     except UnicodeEncodeError as error:
         raise InputError("table.pasted_text", "the pasted text holds half of a character") from error
+    return _keep(raw, folder)
+
+
+def save_piped(raw: bytes, folder: Path) -> Path:
+    """Keep what a pipe brought as a table file, of whatever kind and encoding; UTF-8 as a pasted text.
+
+    Args:
+        folder: where pasted tables are kept; it exists.
+
+    Raises:
+        InputError: nothing but white space.
+    """
+    if not raw.strip():
+        remedy = "pipe a table into the command, or name its file instead of -"
+        raise InputError("table.piped_empty", "stdin holds no table", remedy=remedy)
+    if b"\0" not in raw:  # else a workbook, Parquet, or UTF-16: not a byte may be touched
+        with contextlib.suppress(UnicodeDecodeError):
+            return save_pasted(raw.decode(), folder)
+    return _keep(raw, folder)
+
+
+def _keep(raw: bytes, folder: Path) -> Path:
     path = folder / f"pasted-{hashlib.sha256(raw).hexdigest()[:16]}{SUFFIX}"
     if not path.exists():
         part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")

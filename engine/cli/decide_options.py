@@ -11,7 +11,7 @@ from engine import paths
 from engine.batch.export import check_target
 from engine.batch.form import load_form
 from engine.batch.manifest import Manifest, read_manifest
-from engine.batch.pasted import save_pasted
+from engine.batch.pasted import save_piped
 from engine.batch.prepare import PreparedRun, prepare, prepare_form
 from engine.batch.selection import Selection
 from engine.batch.tables import file_sha256, open_table, sniff
@@ -137,7 +137,8 @@ def _table(options: DecideOptions) -> Path:
         raise InputError("decide.stdin", "stdin brings commands with --worker, and no table")
     folder = paths.data_dir() / "pasted"
     folder.mkdir(exist_ok=True)
-    return save_pasted(sys.stdin.read(), folder)
+    # Bytes: their encoding is the table's, not the terminal's. None: the caller closed it (<&-).
+    return save_piped(b"" if sys.stdin is None else sys.stdin.buffer.read(), folder)
 
 
 def _repeated(options: DecideOptions, manifest: Manifest, table: Path) -> PreparedRun:

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.batch.cell_text import cell_text
-from engine.batch.pasted import save_pasted
+from engine.batch.pasted import save_pasted, save_piped
 from engine.batch.tables import Table, open_table, sniff
 from engine.errors import InputError
 
@@ -277,3 +277,30 @@ def test_pasted_cells_are_a_table_and_the_same_text_is_the_same_file(tmp_path: P
         save_pasted(" \n", tmp_path)
     with pytest.raises(InputError, match="half of a character"):
         save_pasted("a\n\ud800", tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "parquet", "jsonl", "cp1252", "utf-16", "utf-8-sig"])
+def test_a_piped_table_is_the_table_of_its_file_whatever_its_kind(tmp_path: Path, kind: str) -> None:
+    rows: list[list[object]] = [["text", "n"], ["Übel\r\nÄrger", "1"], ["ja", "2"]]
+    path = tmp_path / "table"
+    match kind:
+        case "xlsx":
+            workbook(path, ("One", rows))
+        case "parquet":
+            pq.write_table(pa.table({"text": [row[0] for row in rows[1:]], "n": ["1", "2"]}), path)
+        case "jsonl":
+            path.write_text("".join(json.dumps(dict(zip(("text", "n"), row, strict=True))) + "\n" for row in rows[1:]))
+        case _:
+            path.write_bytes('text,n\r\n"Übel\r\nÄrger",1\r\nja,2\r\n'.encode(kind))
+    encoding = kind if kind == "cp1252" else None
+    wanted = list(open_table(path, sniff(path, encoding=encoding)).rows())
+    assert wanted[-1] == ("ja", "2")
+    kept = save_piped(path.read_bytes(), tmp_path)
+    assert list(open_table(kept, sniff(kept, encoding=encoding)).rows()) == wanted
+    assert save_piped(path.read_bytes(), tmp_path) == kept
+
+
+@pytest.mark.parametrize("raw", [b"", b" \n\n"])
+def test_a_pipe_without_a_table_is_named(tmp_path: Path, raw: bytes) -> None:
+    with pytest.raises(InputError, match="stdin holds no table"):
+        save_piped(raw, tmp_path)
