@@ -256,6 +256,7 @@ class DecisionsPage(QWidget):
             self.name_edit.setCursorPosition(0)  # its beginning tells most
         self.preview.set_questions([question.id for question in form.questions])
         self.runs_part.setup.show_method(form.method)
+        self.runs_part.rounds.set_form(form)
         self._show_origin()
         self._show_readiness()
 

@@ -14,6 +14,7 @@ from app.models.results_runs import RunsModel
 from app.notify import NotificationSink
 from app.pages.decisions_analysis import AnalysisPart
 from app.pages.decisions_review import ReviewPart
+from app.pages.decisions_rounds import RunRounds
 from app.presenters.analysis import AnalysisPresenter
 from app.presenters.review import ReviewPresenter
 from app.presenters.run import RunPresenter
@@ -51,6 +52,7 @@ class RunsPart(QWidget):
         self._engine_was_away = False  # since the run that is under way went on last
         self.setup = RunSetup()
         self.runs_model = RunsModel(self)
+        self.rounds = RunRounds(runs, self.setup, self)
         self.list = RunList(self.runs_model)
         self.header = RunHeader()
         self.summary = RunSummary()
@@ -154,6 +156,7 @@ class RunsPart(QWidget):
         self.header.pause_requested.connect(runs.pause)
         self.header.cancel_requested.connect(runs.cancel)
         self.header.resume_requested.connect(self._resume)
+        self.header.again_requested.connect(lambda: self.rounds.ask(results.run_id))
         self.header.export_requested.connect(self._ask_export)
         self.header.delete_requested.connect(lambda: self._ask_delete(results.run_id))
 
@@ -188,7 +191,14 @@ class RunsPart(QWidget):
         self.runs_model.show_runs(self._runs.runs)
         if self._results.run_id:
             self.list.select(self._results.run_id)
+        self._follow_questions()
         self._show_controls()
+
+    def _follow_questions(self) -> None:
+        """A run that was asked more questions is opened anew: filters, cards and tabs have one for each."""
+        run, form = self._runs.info(self._results.run_id), self._results.form
+        if run is not None and form is not None and run.question_ids != tuple(each.id for each in form.questions):
+            self._results.open(run.id)
 
     def _show_status(self) -> None:
         status = self._runs.status
@@ -240,7 +250,7 @@ class RunsPart(QWidget):
         if run is None:
             return RunControls()
         if run.state == "finished":
-            return RunControls(export=True, delete=True)
+            return RunControls(again=self._engine_ready and not self._runs.busy, export=True, delete=True)
         if run.state in ("running", "paused"):
             return RunControls(export=True, notice=self.tr("Another process works on this run."))
         left = run.rows * len(run.question_ids) - run.done

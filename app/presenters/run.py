@@ -17,7 +17,9 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from app.models.run_rounds import ROUNDS, RoundChoice, RoundOffer
 from app.presenters.decisions import EngineHandle, form_text
+from app.presenters.run_offer import offer_of
 from app.tasks import cancel_all, spawn
 from engine import paths
 from engine.batch.selection import Selection
@@ -151,6 +153,28 @@ class RunPresenter(QObject):
             self._set(RunStatus("starting", run_id))
             spawn(self, self._resume_stored(run_id, concurrency), "resume run")
 
+    async def offer(self, run_id: str, form: Form) -> RoundOffer | None:
+        """What another round of a finished run could read; None when its file cannot tell (``failed`` says why).
+
+        Args:
+            form: the one that may hold questions that the run has not got.
+        """
+        try:
+            return await asyncio.to_thread(offer_of, run_path(paths.runs_dir(), run_id), form)
+        except EngineError as error:
+            self.failed.emit(error.message, error.remedy)
+            return None
+
+    def again(self, run_id: str, choice: RoundChoice, form: Form, concurrency: int) -> None:
+        """Begin another round of a finished run.
+
+        Args:
+            form: of a round of new questions: the one that holds them.
+        """
+        if not self.busy:
+            self._set(RunStatus("starting", run_id))
+            spawn(self, self._again(run_id, choice, form, concurrency), "another round")
+
     def pause(self) -> None:
         if self._worker is not None:
             self._worker.send("pause")
@@ -175,7 +199,19 @@ class RunPresenter(QObject):
     async def _start(self, form: Form, arguments: list[str], concurrency: int) -> None:
         try:
             form_path = await asyncio.to_thread(_snapshot, form)
-            await self._spawn([str(form_path), *arguments], concurrency)
+            await self._spawn(["decide", str(form_path), *arguments], concurrency)
+        except EngineError as error:
+            self._give_up(error)
+
+    async def _again(self, run_id: str, choice: RoundChoice, form: Form, concurrency: int) -> None:
+        try:
+            arguments = ["again", choice.what, run_id]
+            if choice.what == "questions":
+                method = form.method if choice.draws is None else replace(form.method, draws=choice.draws)
+                arguments += ["--form", str(await asyncio.to_thread(_snapshot, replace(form, method=method)))]
+            elif choice.draws is not None:
+                arguments.append(f"--draws={choice.draws}")
+            await self._spawn(arguments, concurrency)
         except EngineError as error:
             self._give_up(error)
 
@@ -207,7 +243,7 @@ class RunPresenter(QObject):
         # Raw: the scratch file is removed at once, so nothing is to be said about what was guarded in it.
         to = ["--out", str(out), "--raw", "--engine", self._engine.url, "--concurrency", str(concurrency)]
         worker = await Worker.spawn(
-            ["decide", *arguments, *to],
+            [*arguments, *to],
             log_path=paths.logs_dir() / "worker.log",
             # In the environment, never on the command line, which everybody on the machine can read.
             env={KEY_VARIABLE: self._engine.api_key or ""},
@@ -308,13 +344,16 @@ def _scratch_csv() -> Path:
 
 
 def _resume_arguments(run_id: str) -> list[str]:
-    """Arguments of ``decide`` that go on with a stored run."""
+    """The command that goes on with a stored run in the round that it is in."""
     with RunView(run_path(paths.runs_dir(), run_id)) as view:
-        spec = view.spec
+        spec, current = view.spec, view.rounds()[-1]
+    if (what := ROUNDS.get(current.kind)) is not None:
+        # The round is begun: its questions are in the run's file, and no form is read for them again.
+        return ["again", what, run_id, *(["--form", spec.form_path] if what == "questions" else [])]
     reading = {
         key: spec.table_format[key] for key in ("encoding", "delimiter", "header", "sheet") if key in spec.table_format
     }
-    return [spec.form_path, spec.table_path, f"--resume={run_id}", *_reading_arguments(reading)]
+    return ["decide", spec.form_path, spec.table_path, f"--resume={run_id}", *_reading_arguments(reading)]
 
 
 def _reading_arguments(reading: Mapping[str, object]) -> list[str]:

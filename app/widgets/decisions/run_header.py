@@ -22,7 +22,7 @@ class RunControls:
     """Which buttons make sense now.
 
     Attributes:
-        pause, resume, cancel, export, delete: whether the action is possible.
+        pause, resume, cancel, again, export, delete: whether the action is possible.
         notice: a sentence about the state: why it is paused, that it can be resumed; empty for none.
         bad: whether the notice is about something that went wrong.
     """
@@ -30,6 +30,7 @@ class RunControls:
     pause: bool = False
     resume: bool = False
     cancel: bool = False
+    again: bool = False
     export: bool = False
     delete: bool = False
     notice: str = ""
@@ -38,12 +39,14 @@ class RunControls:
 
 class RunHeader(QWidget):
     """Signals:
-    pause_requested(), resume_requested(), cancel_requested(), export_requested(), delete_requested().
+    pause_requested(), resume_requested(), cancel_requested(), again_requested(), export_requested(),
+    delete_requested().
     """
 
     pause_requested = Signal()
     resume_requested = Signal()
     cancel_requested = Signal()
+    again_requested = Signal()
     export_requested = Signal()
     delete_requested = Signal()
 
@@ -61,9 +64,11 @@ class RunHeader(QWidget):
         self.pause = button(self.tr("Pause"), "run_pause", self.pause_requested.emit)
         self.resume = button(self.tr("Resume"), "run_resume", self.resume_requested.emit, role="primary")
         self.cancel = button(self.tr("Cancel"), "run_cancel", self.cancel_requested.emit)
+        tip = self.tr("Read what failed or was unreadable once more, or ask more questions")
+        self.again = button(self.tr("Read again…"), "run_again", self.again_requested.emit, tip=tip)
         self.export = button(self.tr("Export…"), "run_export", self.export_requested.emit)
         self.delete = button(self.tr("Delete…"), "run_delete", self.delete_requested.emit, role="quiet")
-        buttons = hbox(self.resume, self.pause, self.cancel, self.export, self.delete)
+        buttons = hbox(self.resume, self.pause, self.cancel, self.again, self.export, self.delete)
         counts = hbox(*self._counts.values(), 1, self._progress, spacing=16)
         self.setLayout(
             vbox(hbox(self._title, 1, buttons), self._facts, self.bar, counts, self._notice, spacing=6),
@@ -100,6 +105,7 @@ class RunHeader(QWidget):
         self.pause.setVisible(controls.pause)
         self.resume.setVisible(controls.resume)
         self.cancel.setVisible(controls.cancel)
+        self.again.setVisible(controls.again)
         self.export.setVisible(controls.export)
         self.delete.setVisible(controls.delete)
         set_role(self._notice, "danger" if controls.bad else "muted")
