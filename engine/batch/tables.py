@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engine.batch.table_format import Kind, TableFormat, empty, only_sheet, reading
 from engine.batch.tables_csv import csv_rows, sniff_csv
-from engine.batch.tables_jsonl import jsonl_rows, looks_like_jsonl, sniff_jsonl
+from engine.batch.tables_jsonl import jsonl_rows, looks_like_json, looks_like_jsonl, sniff_jsonl
 from engine.batch.tables_parquet import parquet_rows, sniff_parquet
 from engine.batch.tables_xlsx import sniff_workbook, workbook_rows
 from engine.errors import InputError
@@ -102,6 +102,13 @@ def sniff(
     only_sheet(path, sheet, "no workbook")
     if delimiter is None and looks_like_jsonl(path, head):
         return sniff_jsonl(path, encoding=encoding)
+    if delimiter is None and looks_like_json(head):
+        raise InputError(
+            "table.json",
+            "{path} is one JSON document, not JSON lines",
+            remedy="write one object a line, without brackets and commas around them",
+            path=str(path),
+        )
     return sniff_csv(path, encoding=encoding, delimiter=delimiter, header=header)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from engine.batch.table_format import MAX_CELL, TableFormat, check_columns, empt
 from engine.errors import InputError
 
 _SUFFIXES = (".jsonl", ".ndjson")
+_DOCUMENT = re.compile(rb'\s*(\[\s*\{\s*"|\{\s*\n\s*")')
 
 
 def looks_like_jsonl(path: Path, head: bytes) -> bool:
@@ -34,6 +36,15 @@ def looks_like_jsonl(path: Path, head: bytes) -> bool:
         return isinstance(json.loads(line), dict)
     except ValueError:
         return False
+
+
+def looks_like_json(head: bytes) -> bool:
+    """Whether a file begins like a JSON document over several lines, or like a list of objects.
+
+    Args:
+        head: the beginning of the file, which is no JSON lines.
+    """
+    return _DOCUMENT.match(head.removeprefix(codecs.BOM_UTF8)) is not None
 
 
 def sniff_jsonl(path: Path, *, encoding: str | None = None) -> TableFormat:

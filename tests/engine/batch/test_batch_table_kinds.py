@@ -304,3 +304,27 @@ def test_a_piped_table_is_the_table_of_its_file_whatever_its_kind(tmp_path: Path
 def test_a_pipe_without_a_table_is_named(tmp_path: Path, raw: bytes) -> None:
     with pytest.raises(InputError, match="stdin holds no table"):
         save_piped(raw, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        '[{"text": "a"}, {"text": "b"}]',
+        '[\n  {\n    "text": "a"\n  }\n]\n',
+        '{\n  "rows": [{"text": "a"}]\n}\n',
+        '\ufeff[{"text": "a,b", "n": 1}]',
+    ],
+)
+def test_a_json_document_is_called_so(tmp_path: Path, document: str) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(document, encoding="utf-8")
+    with pytest.raises(InputError, match=r"t\.json is one JSON document, not JSON lines"):
+        sniff(path)
+
+
+@pytest.mark.parametrize("text", ["[text],n\na,1\n", "{text};n\na;1\n", '"[{",n\na,1\n'])
+def test_brackets_in_a_header_make_no_json(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    assert sniff(path).kind == "csv"
+    assert len(open_table(path).columns) == 2
