@@ -100,7 +100,9 @@ def _yes_no(found: YesNo, rows: int) -> list[str]:
             f"  at the form's threshold {cut.threshold:g}: precision {_figure(cut.precision)}, recall "
             f"{_figure(cut.recall)}, {cut.yes_share:.1%} yes"
         )
-    if found.pick is None:
+    if found.positives in (0, rows):
+        lines.append("  threshold: none, gold has one class only")
+    elif found.pick is None:
         lines.append("  threshold: no threshold reaches what is demanded")
     else:
         lines.append(f"  threshold: {found.pick.sentence}")

@@ -34,6 +34,7 @@ class CheckOptions:
     encoding: str | None
     delimiter: str | None
     no_header: bool
+    sheet: str | None = None
     draws: str | None = None
     wire: Literal["canvas", "native"] | None = None
 
@@ -56,21 +57,42 @@ class CheckOptions:
         Raises:
             InputError: it cannot be read.
         """
-        delimiter = "\t" if self.delimiter in ("tab", "\\t") else self.delimiter
-        fmt = sniff(self.table, encoding=self.encoding, delimiter=delimiter, header=not self.no_header)
-        return open_table(self.table, fmt)
+        return open_given(
+            self.table,
+            encoding=self.encoding,
+            delimiter=self.delimiter,
+            no_header=self.no_header,
+            sheet=self.sheet,
+        )
+
+
+def open_given(
+    table: Path, *, encoding: str | None, delimiter: str | None, no_header: bool, sheet: str | None
+) -> Table:
+    """A table, written as ``format_options`` say.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    character = "\t" if delimiter in ("tab", "\\t") else delimiter
+    fmt = sniff(table, encoding=encoding, delimiter=character, header=not no_header, sheet=sheet)
+    return open_table(table, fmt)
 
 
 Command = Callable[..., Any]
 
+_FORMAT_OPTIONS: tuple[Callable[[Command], Command], ...] = (
+    click.option("--encoding", help="Of the table, a Python codec name, instead of the one guessed."),
+    click.option("--delimiter", metavar="C", help="Of the table, one character or tab, instead of the one guessed."),
+    click.option("--no-header", is_flag=True, help="The table's first line is data."),
+    click.option("--sheet", help="Of a workbook, instead of its first visible sheet."),
+)
 _TABLE_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.argument("form", type=_PATH),
     click.argument("table", type=_PATH),
     click.option("--engine", default=EMBEDDED, show_default=True, help=HELP),
     click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of a server given by its URL."),
-    click.option("--encoding", help="Of the table, a Python codec name, instead of the one guessed."),
-    click.option("--delimiter", help="Of the table, one character or tab, instead of the one guessed."),
-    click.option("--no-header", is_flag=True, help="The table's first line is data."),
+    *_FORMAT_OPTIONS,
 )
 _METHOD_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option(
@@ -81,6 +103,11 @@ _METHOD_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     ),
     click.option("--wire", type=click.Choice(["canvas", "native"]), help="How to ask; else as the form says."),
 )
+
+
+def format_options(command: Command) -> Command:
+    """How a table is written; they arrive as the keywords of ``open_given``."""
+    return _with(command, _FORMAT_OPTIONS)
 
 
 def table_options(command: Command) -> Command:

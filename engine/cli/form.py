@@ -17,9 +17,9 @@ from engine.batch.form_library import FormTemplate, template, templates
 from engine.batch.form_wire import form_schema
 from engine.batch.prepare import prepare
 from engine.batch.row_sample import SampledRow
-from engine.batch.tables import open_table
+from engine.batch.tables import Table
 from engine.batch.template import RowTemplate
-from engine.cli.checking import CheckOptions, check_options, opened, say
+from engine.cli.checking import CheckOptions, check_options, format_options, open_given, opened, say
 from engine.cli.form_trial import row_json, row_lines
 from engine.domain.form import Form
 from engine.errors import InputError
@@ -67,10 +67,13 @@ def new(name: str, folder: Path, overwrite: bool) -> None:
 @command.command("check")
 @click.argument("form", type=_PATH)
 @click.argument("table", type=_PATH, required=False)
+@format_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def check(form: Path, table: Path | None, as_json: bool) -> None:
+def check(form: Path, table: Path | None, as_json: bool, **written: Any) -> None:
     """Check FORM, against TABLE when one is given, and say what experience advises."""
-    found = load_form(form) if table is None else prepare(form, table, engine="").form
+    found = load_form(form)
+    if table is not None:
+        found = prepare(form, table, engine="", table_format=open_given(table, **written).format).form
     advice = advise(found)
     if as_json:
         told = [{"place": each.place, "code": each.code, "text": each.text} for each in advice]
@@ -113,16 +116,24 @@ def import_(body: Path, out: Path, table: Path | None, overwrite: bool) -> None:
 @click.argument("form", type=_PATH)
 @click.option("--as", "shape", type=click.Choice(SHAPES), required=True, help="Whose request it is to be.")
 @click.option("--table", type=_PATH, help="A table whose row is asked about; else the state's template stands there.")
+@format_options
 @click.option("--row", type=click.IntRange(1), default=1, show_default=True, help="Of the table, from 1.")
 @click.option("--model", default="", help="Id of the model.")
 @click.option("--out", type=_PATH, help="A file instead of stdout.")
 @click.option("--overwrite", is_flag=True, help="Replace a file that exists.")
 def export(
-    form: Path, shape: Shape, table: Path | None, row: int, model: str, out: Path | None, overwrite: bool
+    form: Path,
+    shape: Shape,
+    table: Path | None,
+    row: int,
+    model: str,
+    out: Path | None,
+    overwrite: bool,
+    **written: Any,
 ) -> None:
     """Print the request that asks FORM's questions about one row."""
     found = load_form(form)
-    state = found.state if table is None else _row(found, table, row).state
+    state = found.state if table is None else _row(found, open_given(table, **written), row).state
     made = export_request(found, shape, state, model=model)
     text = json.dumps(made.body, indent=2, ensure_ascii=False)
     if out is None:
@@ -162,7 +173,7 @@ def _template_json(found: FormTemplate) -> dict[str, str]:
 
 
 async def _try_row(options: CheckOptions, number: int) -> RowTried:
-    chosen = await asyncio.to_thread(_row, options.load(), options.table, number, options)
+    chosen = await asyncio.to_thread(lambda: _row(options.load(), options.open_table(), number))
     async with opened(options, 1) as (engine, form, _):
         return await try_row(engine.client, form.questions, form.method, chosen.state)
 
@@ -176,14 +187,13 @@ async def _try_rows(options: CheckOptions, count: int) -> tuple[RowsTried, int]:
         return await try_rows(reader, [(row.key, row.state) for row in rows]), total
 
 
-def _row(form: Form, path: Path, number: int, options: CheckOptions | None = None) -> SampledRow:
+def _row(form: Form, table: Table, number: int) -> SampledRow:
     """A row by its number, rendered."""
-    table = open_table(path) if options is None else options.open_table()
     template_ = RowTemplate(form.state, table.columns, f"{form.name}: state")
     for at, cells in enumerate(table.rows(), start=1):
         if at == number:
             return SampledRow(at, cells, template_.render(dict(zip(table.columns, cells, strict=True))))
-    raise InputError("form.no_row", "{path} has no row {row}", path=str(path), row=number)
+    raise InputError("form.no_row", "{path} has no row {row}", path=str(table.path), row=number)
 
 
 def _tell(left_out: tuple[str, ...]) -> None:
