@@ -11,7 +11,7 @@ from engine import paths
 from engine.batch.analysis.bootstrap import Interval
 from engine.batch.analysis.groups import sentence
 from engine.batch.analysis.report import Analysis, Choices, Levels, YesNo, analyse_run
-from engine.batch.analysis.tables import as_json, write_tables
+from engine.batch.analysis.tables import as_json, check_folder, write_tables
 from engine.batch.analysis.thresholds import Aim, Goal
 from engine.store.runs import RunView, run_path
 
@@ -27,6 +27,7 @@ GROUPS_SHOWN = 8
     type=click.Path(path_type=Path, file_okay=False),
     help="A folder for one CSV per figure, curves and all.",
 )
+@click.option("--overwrite", is_flag=True, help="Write into a --csv folder that holds figures already.")
 @click.option(
     "--goal",
     type=click.Choice(["f1", "accuracy", "precision", "recall"]),
@@ -35,7 +36,7 @@ GROUPS_SHOWN = 8
     help="What the threshold of a yes/no question is chosen for; precision and recall: the other at --least.",
 )
 @click.option("--least", type=click.FloatRange(0.0, 1.0), help="The precision or recall that must be reached.")
-def command(run: str, as_json_: bool, folder: Path | None, goal: Goal, least: float | None) -> None:
+def command(run: str, as_json_: bool, folder: Path | None, overwrite: bool, goal: Goal, least: float | None) -> None:
     """Say how good the answers of RUN (an id that `runs` lists) are.
 
     With a gold column: AUC with its interval, recall, calibration, a threshold with its noise floor; confusion or
@@ -43,6 +44,8 @@ def command(run: str, as_json_: bool, folder: Path | None, goal: Goal, least: fl
     """
     if goal in ("precision", "recall") and least is None:
         raise click.UsageError(f"--goal {goal} needs --least")
+    if folder is not None and not overwrite:
+        check_folder(folder)
     with RunView(run_path(paths.runs_dir(), run)) as view:
         analyses = analyse_run(view, Aim(goal, least))
     written = write_tables(analyses, folder) if folder is not None else []

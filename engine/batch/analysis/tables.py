@@ -14,7 +14,7 @@ import numpy as np
 from engine.batch.analysis.agreement import Confusion
 from engine.batch.analysis.bootstrap import Interval
 from engine.batch.analysis.report import Analysis, YesNo
-from engine.errors import UserError
+from engine.errors import InputError, UserError
 
 Table = tuple[tuple[str, ...], Sequence[Sequence[object]]]  # header, rows
 
@@ -53,6 +53,22 @@ def write_tables(analyses: Sequence[Analysis], folder: Path) -> list[Path]:
             write_table(table, path)
             written.append(path)
     return written
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that holds figures already: those of two runs side by side would be taken for one's.
+
+    Raises:
+        InputError: names one of them.
+    """
+    for path in sorted(folder.glob("[1-9]*-*-*.csv")):
+        raise InputError(
+            "analysis.exists",
+            "{folder} holds figures already: {name}",
+            remedy="choose another folder, or allow to overwrite them (--overwrite)",
+            folder=str(folder),
+            name=path.name,
+        )
 
 
 def write_table(table: Table, path: Path) -> None:

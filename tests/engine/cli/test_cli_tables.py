@@ -92,19 +92,41 @@ def test_the_delimiter_can_be_spelled_everywhere(
     assert run(["form", "check", str(form), str(table), "--delimiter", ","]) == 2
 
 
-@pytest.mark.parametrize("gold", ["yes", "no"])
-def test_one_class_only_is_the_reason_that_there_is_no_threshold(
-    form: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], gold: str
-) -> None:
-    table = tmp_path / "t.csv"
+def answered(form: Path, table: Path, gold: str) -> str:
+    """A run of two answered rows with this gold; its id."""
     table.write_text(f"text,gold\na,{gold}\nb,{gold}\n")
     with prepare(form, table, engine="", table_format=sniff(table)).create(paths.runs_dir()) as store:
         for row, share in ((1, 0.8), (2, 0.4)):
             late = Reading("late", "ok", share, (share, 1 - share), 0.9, True, 0.5, 0.9, 1, method="alone/canvas")
             kind = Reading("kind", "ok", "a", (0.7, 0.3), 0.9, True, 0.5, 0.9, 1, method="alone/canvas")
             store.add_answers(row, (late, kind))
-        run_id = store.id
+        return store.id
+
+
+@pytest.mark.parametrize("gold", ["yes", "no"])
+def test_one_class_only_is_the_reason_that_there_is_no_threshold(
+    form: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], gold: str
+) -> None:
+    run_id = answered(form, tmp_path / "t.csv", gold)
     assert run(["analyse", run_id]) == 0
     said = capsys.readouterr().out
     assert "threshold: none, gold has one class only" in said
     assert "what is demanded" not in said
+
+
+def test_figures_of_two_runs_do_not_come_to_lie_side_by_side(
+    form: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "figures"
+    folder.mkdir()
+    (folder / "mine.csv").write_text("kept")
+    first, second = answered(form, tmp_path / "a.csv", "yes"), answered(form, tmp_path / "b.csv", "")
+    assert run(["analyse", first, "--csv", str(folder)]) == 0
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    capsys.readouterr()
+    assert run(["analyse", second, "--csv", str(folder)]) == 2
+    said = capsys.readouterr()
+    assert (said.out, "holds figures already: 1-late-" in said.err) == ("", True)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert run(["analyse", first, "--csv", str(folder), "--overwrite"]) == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
