@@ -35,8 +35,9 @@ def test_a_second_start_calls_no_installer(ready_environment: None, tmp_path: Pa
 
 
 def test_relative_paths_are_those_of_the_caller(ready_environment: None, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("text\nA row.\n")
     done = subprocess.run(
-        [DESK, "decide", "no-such-form.json", "no-such-table.csv", "--out", "out.csv"],
+        [DESK, "decide", "no-such-form.json", "table.csv", "--out", "out.csv"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
