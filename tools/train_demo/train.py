@@ -25,7 +25,7 @@ from transformers import DiffusionGemmaForBlockDiffusion
 
 from tools.train_demo import evaluate, mixture, tokenizer
 from tools.train_demo.data import Batch, Stream, Workers
-from tools.train_demo.export import GENERATION
+from tools.train_demo.generation import GENERATION
 from tools.train_demo.gradients import Gradients, Masters
 from tools.train_demo.losses import Targets, prompt_mask
 from tools.train_demo.model import (
