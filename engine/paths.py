@@ -42,6 +42,11 @@ def chats_file() -> Path:
     return data_dir() / "chats.sqlite"
 
 
+def queue_file() -> Path:
+    """The runs that wait for each other."""
+    return data_dir() / "queue.sqlite"
+
+
 def settings_file() -> Path:
     return data_dir() / "settings.json"
 

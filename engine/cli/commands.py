@@ -69,13 +69,18 @@ async def commands() -> AsyncIterator[Command | None]:
     check_stdin()
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    while True:
-        try:
-            line = await reader.readline()
-        except ValueError:  # longer than any command
-            yield None
-            continue
-        if not line:
-            return
-        yield parse_command(line)
+    # A copy of stdin: closing it leaves stdin to the next run of a queue.
+    pipe = os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    try:
+        while True:
+            try:
+                line = await reader.readline()
+            except ValueError:  # longer than any command
+                yield None
+                continue
+            if not line:
+                return
+            yield parse_command(line)
+    finally:
+        transport.close()

@@ -89,11 +89,6 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
         return await work_off(store, reader, engine, ending, reporter, resumed=False)
 
 
-def queue_file() -> Path:
-    """Where the queue of runs lies."""
-    return paths.data_dir() / "queue.sqlite"
-
-
 def _enqueue(prepared: PreparedRun, options: DecideOptions, ending: Ending, reporter: Reporter) -> int:
     """Make the run, and let it wait for its turn. Where its files lie is noted from the root on."""
     if options.resume is not None:
@@ -109,9 +104,9 @@ def _enqueue(prepared: PreparedRun, options: DecideOptions, ending: Ending, repo
         "form": str(ending.form),
         "concurrency": ending.concurrency,
     }
-    with RunQueue(queue_file()) as queue:
+    with RunQueue(paths.queue_file()) as queue:
         queue.add(run_id, kept)
-    reporter.note(f"run {run_id} waits in the queue; `queue work` begins")
+    reporter.queued(run_id)
     return OK
 
 

@@ -13,12 +13,12 @@ import click
 
 from engine import paths
 from engine.cli.decide import NICENESS
-from engine.cli.deciding import Ending, go_on, queue_file
+from engine.cli.deciding import Ending, go_on
 from engine.cli.engines import open_engine
 from engine.cli.main import INTERRUPTED, OK, UNFINISHED
 from engine.cli.reporting import JsonReporter, Reporter, TerminalReporter
 from engine.cli.steering import check_stdin
-from engine.errors import UserError
+from engine.errors import InputError, UserError
 from engine.store.run_queue import QueueEntry, RunQueue
 from engine.store.runs import run_path
 from engine.supervise.lifecycle import KEY_VARIABLE
@@ -33,7 +33,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON array.")
 def show(as_json: bool) -> None:
     """List what is in the queue, in order."""
-    with RunQueue(queue_file()) as queue:
+    with RunQueue(paths.queue_file()) as queue:
         entries = queue.entries()
     if as_json:
         print(json.dumps([asdict(entry) for entry in entries], ensure_ascii=False))
@@ -49,8 +49,33 @@ def show(as_json: bool) -> None:
 @click.argument("run")
 def remove(run: str) -> None:
     """Take RUN out of the queue; the run and its answers stay."""
-    with RunQueue(queue_file()) as queue:
+    with RunQueue(paths.queue_file()) as queue:
         queue.remove(run)
+
+
+@command.command("move")
+@click.argument("run")
+@click.argument("place", type=click.IntRange(min=1))
+def move(run: str, place: int) -> None:
+    """Let RUN be number PLACE of those that wait; 1 is next."""
+    with RunQueue(paths.queue_file()) as queue:
+        waiting = [entry.run for entry in queue.entries() if entry.state == "waiting"]
+        if run not in waiting:
+            raise InputError("queue.not_waiting", "run {run} does not wait in the queue", run=run)
+        waiting.remove(run)
+        waiting.insert(place - 1, run)
+        queue.arrange(waiting)
+
+
+@command.command("retry")
+@click.argument("run")
+def retry(run: str) -> None:
+    """Let RUN, which failed in the queue, wait once more, at the end."""
+    with RunQueue(paths.queue_file()) as queue:
+        entry = next((each for each in queue.entries() if each.run == run and each.state == "failed"), None)
+        if entry is None:
+            raise InputError("queue.not_failed", "run {run} is not in the queue as one that failed", run=run)
+        queue.add(run, entry.options)
 
 
 @command.command("work")
@@ -65,16 +90,19 @@ def work(api_key: str | None, as_json: bool, worker: bool) -> int:
     if worker:
         check_stdin()
         os.nice(NICENESS)
-    with RunQueue(queue_file()) as queue:
+    with RunQueue(paths.queue_file()) as queue:
         queue.take_worker()
-        code = OK
+        codes: list[int] = []
         while (entry := queue.next()) is not None:
-            reporter = JsonReporter() if as_json or worker else TerminalReporter()
-            ended = _work_on(queue, entry, api_key, worker, reporter)
-            if ended == INTERRUPTED:
+            codes.append(_work_on(queue, entry, api_key, worker, _reporter(as_json or worker)))
+            if codes[-1] == INTERRUPTED:
                 return INTERRUPTED
-            code = code or ended
-    return code
+        _reporter(as_json or worker).queue_ended(codes.count(OK), len(codes) - codes.count(OK))
+    return next((code for code in codes if code != OK), OK)
+
+
+def _reporter(as_json: bool) -> Reporter:
+    return JsonReporter() if as_json else TerminalReporter()
 
 
 def _work_on(queue: RunQueue, entry: QueueEntry, api_key: str | None, worker: bool, reporter: Reporter) -> int:
@@ -82,7 +110,7 @@ def _work_on(queue: RunQueue, entry: QueueEntry, api_key: str | None, worker: bo
         ended = asyncio.run(_run(entry, api_key, worker, reporter))
     except UserError as error:
         queue.note(entry, "failed", str(error))
-        reporter.note(f"run {entry.run}: {error}")
+        reporter.failed(entry.run, error)
         return UNFINISHED
     except BaseException:
         with suppress(UserError):

@@ -12,12 +12,16 @@ from tqdm import tqdm
 
 from engine.cli.metrics import metric_lines, metrics_json
 from engine.domain.run import Progress, Totals
+from engine.errors import UserError
 from engine.supervise.protocol import (
     Note,
+    QueueEnded,
     RunCancelled,
+    RunFailed,
     RunFinished,
     RunPaused,
     RunProgress,
+    RunQueued,
     RunResumed,
     RunStarted,
     StatusCounts,
@@ -40,6 +44,9 @@ class Reporter(Protocol):
         self, run: str, out: str, totals: Mapping[str, Totals], summaries: Sequence[QuestionSummary]
     ) -> None: ...
     def cancelled(self, run: str, done: int, total: int) -> None: ...
+    def queued(self, run: str) -> None: ...
+    def failed(self, run: str, error: UserError) -> None: ...
+    def queue_ended(self, finished: int, failed: int) -> None: ...
     def close(self) -> None: ...
 
 
@@ -70,6 +77,15 @@ class JsonReporter:
 
     def cancelled(self, run: str, done: int, total: int) -> None:
         self._say(RunCancelled(run=run, done=done, total=total))
+
+    def queued(self, run: str) -> None:
+        self._say(RunQueued(run=run))
+
+    def failed(self, run: str, error: UserError) -> None:
+        self._say(RunFailed(code=error.code, message=error.message, remedy=error.remedy, run=run))
+
+    def queue_ended(self, finished: int, failed: int) -> None:
+        self._say(QueueEnded(finished=finished, failed=failed))
 
     def close(self) -> None:
         pass
@@ -123,6 +139,16 @@ class TerminalReporter:
     def cancelled(self, run: str, done: int, total: int) -> None:
         self.close()
         self.note(f"stopped: {done} of {total} answers are stored; the same command with --resume {run} goes on")
+
+    def queued(self, run: str) -> None:
+        self.note(f"run {run} waits in the queue; `queue work` begins")
+
+    def failed(self, run: str, error: UserError) -> None:
+        self.close()
+        self.note(f"run {run}: {error}")
+
+    def queue_ended(self, finished: int, failed: int) -> None:
+        pass  # each run has said how it ended
 
     def close(self) -> None:
         if self._bar is not None:

@@ -1,4 +1,4 @@
-"""Runs that wait for each other: one file, one worker at a time, in the order in which they came.
+"""Runs that wait for each other: one file, one worker at a time, in the order in which they came or were put.
 
 An entry names a run that is made already (its rows and its form are in its own file) and says how to go on with it. A
 worker that dies leaves its entry as it was taken; the next worker takes it up again.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +42,13 @@ def create_tables(connection: sqlite3.Connection) -> None:
             one INTEGER PRIMARY KEY CHECK (one = 1), pid INTEGER NOT NULL, started REAL NOT NULL, token TEXT NOT NULL
         ) STRICT"""
     )
+
+
+@QUEUE_SCHEMA.step(2)
+def add_place(connection: sqlite3.Connection) -> None:
+    """Let the order of those that wait be changed: each entry has a place."""
+    connection.execute("ALTER TABLE entry ADD COLUMN place INTEGER NOT NULL DEFAULT 0")
+    connection.execute("UPDATE entry SET place = id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +106,8 @@ class RunQueue:
         def write(connection: sqlite3.Connection) -> int:
             connection.execute("DELETE FROM entry WHERE run = ? AND state IN ('done', 'failed')", (run,))
             try:
-                query = "INSERT INTO entry (run, options, state, added) VALUES (?, ?, 'waiting', ?)"
+                query = """INSERT INTO entry (run, options, state, added, place)
+                    SELECT ?, ?, 'waiting', ?, coalesce(max(place), 0) + 1 FROM entry"""
                 return connection.execute(query, values).lastrowid or 0
             except sqlite3.IntegrityError as error:
                 raise InputError("queue.twice", "run {run} is in the queue already", run=run) from error
@@ -108,7 +116,7 @@ class RunQueue:
 
     def entries(self) -> list[QueueEntry]:
         """All of them, in order."""
-        query = "SELECT id, run, options, state, note, added FROM entry ORDER BY id"
+        query = "SELECT id, run, options, state, note, added FROM entry ORDER BY place"
         found = self._database.write(lambda c: c.execute(query).fetchall())
         return [QueueEntry(row[0], row[1], json.loads(row[2]), row[3], row[4], row[5]) for row in found]
 
@@ -129,6 +137,32 @@ class RunQueue:
             connection.execute("DELETE FROM entry WHERE run = ?", (run,))
 
         self._database.write(write)
+
+    def arrange(self, runs: Sequence[str]) -> None:
+        """Let these runs follow each other in this order, in the places that they have between the others.
+
+        Runs that do not wait (any more) are passed over.
+        """
+
+        def write(connection: sqlite3.Connection) -> None:
+            query = "SELECT run, place FROM entry WHERE state = 'waiting' ORDER BY place"
+            found = dict(connection.execute(query).fetchall())
+            waiting = [run for run in dict.fromkeys(runs) if run in found]
+            places = sorted(found[run] for run in waiting)
+            rows = zip(places, waiting, strict=True)
+            connection.executemany("UPDATE entry SET place = ? WHERE run = ?", list(rows))
+
+        self._database.write(write)
+
+    def amend(self, run: str, changes: Mapping[str, Any]) -> None:
+        """Change some options of a run that is in the queue; nothing happens when it is not."""
+        kept = json.dumps(changes, ensure_ascii=False)
+        query = "UPDATE entry SET options = json_patch(options, ?) WHERE run = ?"
+        self._database.write(lambda c: c.execute(query, (kept, run)).rowcount)
+
+    def worked_on(self) -> bool:
+        """Whether a living process works on the queue."""
+        return self._database.write(lambda c: _working(c) is not None)
 
     def take_worker(self) -> None:
         """Become the one that works.
@@ -160,7 +194,8 @@ class RunQueue:
 
         def write(connection: sqlite3.Connection) -> Any:
             query = """UPDATE entry SET state = 'running', note = ''
-                WHERE id = (SELECT min(id) FROM entry WHERE state = 'waiting') RETURNING id, run, options, added"""
+                WHERE id = (SELECT id FROM entry WHERE state = 'waiting' ORDER BY place LIMIT 1)
+                RETURNING id, run, options, added"""
             return connection.execute(query).fetchone()
 
         found = self._database.write(write)

@@ -100,12 +100,32 @@ class RunCancelled(_Event):
 
 
 class RunFailed(_Event):
-    """It ended with an error; answers so far, if any, are on disk."""
+    """It ended with an error; answers so far, if any, are on disk.
+
+    Attributes:
+        run: the one of a queue that failed, and the next begins; empty: the worker itself ends.
+    """
 
     event: Literal["failed"] = "failed"
     code: str
     message: str
     remedy: str = ""
+    run: str = ""
+
+
+class RunQueued(_Event):
+    """The run is made and waits for ``queue work``."""
+
+    event: Literal["queued"] = "queued"
+    run: str
+
+
+class QueueEnded(_Event):
+    """Nothing waits any more: so many runs of the queue were finished by this worker, so many failed."""
+
+    event: Literal["queue_ended"] = "queue_ended"
+    finished: int
+    failed: int
 
 
 class DownloadStarted(_Event):
@@ -198,6 +218,8 @@ WorkerEvent = (
     | RunFinished
     | RunCancelled
     | RunFailed
+    | RunQueued
+    | QueueEnded
     | DownloadEvent
     | EnvironmentEvent
 )
@@ -205,6 +227,8 @@ LAST_WORDS = (
     RunFinished,
     RunCancelled,
     RunFailed,
+    RunQueued,
+    QueueEnded,
     DownloadFinished,
     DownloadCancelled,
     EnvironmentReady,

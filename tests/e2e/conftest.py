@@ -57,6 +57,7 @@ def desk_process() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     def start(*arguments: object) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, "-m", "app", *map(str, arguments)],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

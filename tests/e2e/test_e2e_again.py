@@ -156,3 +156,36 @@ def test_queued_runs_are_worked_off_in_turn(desk: Callable[..., Any], table: Pat
         assert "checkpoint" in view.spec.facts
     assert desk("queue", "remove", found[1]["run"]).code == 0
     assert len(list_runs(paths.runs_dir())) == 3
+
+
+def test_a_window_hears_of_each_run_of_the_queue(
+    desk: Callable[..., Any], desk_process: Callable[..., subprocess.Popen[str]], table: Path, tmp_path: Path
+) -> None:
+    """Commands are heard in the second run too, and the order is the one that was asked for."""
+    good, gone = form(tmp_path / "f.json", QUESTION), "http://127.0.0.1:9"
+    queued = []
+    for out, engine in (("a.csv", "embedded"), ("b.csv", gone), ("c.csv", "embedded")):
+        arguments = ("--queue", "--out", tmp_path / out, "--engine", engine, "--json")
+        ended = desk("decide", good, table, "--sheet", "tickets", *arguments)
+        assert ended.events[-1]["event"] == "queued", ended.out
+        queued.append(ended.events[-1]["run"])
+    a, b, c = queued
+    assert desk("queue", "move", c, "1").code == 0
+    assert desk("queue", "move", b, "2").code == 0
+    assert desk("queue", "retry", a).code == 2
+    worker = desk_process("queue", "work", "--worker")
+    assert worker.stdout is not None
+    events = [json.loads(line) for line in worker.stdout]  # to its end; closing its stdin would cancel
+    assert worker.wait() == 3
+    told = [(event["event"], event.get("run")) for event in events if event["event"] not in ("progress", "note")]
+    assert told == [
+        ("started", c),
+        ("finished", c),
+        ("failed", b),
+        ("started", a),
+        ("finished", a),
+        ("queue_ended", None),
+    ]
+    assert (events[-1]["finished"], events[-1]["failed"]) == (2, 1)
+    assert desk("queue", "retry", b).code == 0
+    assert [entry["state"] for entry in json.loads(desk("queue", "list", "--json").out)] == ["done", "done", "waiting"]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from engine.errors import InputError, UserError
-from engine.store.run_queue import RunQueue
+from engine.store.run_queue import QUEUE_SCHEMA, RunQueue, create_tables
 
 DEAD = """
 import os, signal, sys
@@ -80,3 +82,39 @@ def test_what_a_dead_worker_had_taken_waits_again_in_its_place(tmp_path: Path) -
         entry = queue.next()
         assert entry is not None
         assert entry.run == "a"
+
+
+def test_those_that_wait_are_put_in_another_order_and_the_others_keep_their_places(tmp_path: Path) -> None:
+    with RunQueue(tmp_path / "q.sqlite") as queue:
+        for run in "abcd":
+            queue.add(run, {"engine": "old", "out": "x.csv", "concurrency": None})
+        queue.take_worker()
+        assert queue.worked_on()
+        assert queue.next() is not None
+        queue.arrange(["d", "a", "gone", "b", "b"])  # a is being worked on, c is not named
+        assert states(queue) == [("a", "running"), ("d", "waiting"), ("c", "waiting"), ("b", "waiting")]
+        queue.amend("d", {"engine": "new"})
+        queue.amend("gone", {"engine": "new"})
+        entry = queue.next()
+        assert entry is not None
+        assert (entry.run, entry.options) == ("d", {"engine": "new", "out": "x.csv", "concurrency": None})
+        queue.add("e", {})
+        queue.note(entry, "failed", "no engine")
+        queue.add("d", entry.options)
+        assert [run for run, _ in states(queue)] == ["a", "c", "b", "e", "d"]
+
+
+def test_a_queue_of_the_first_version_keeps_its_order(tmp_path: Path) -> None:
+    path = tmp_path / "q.sqlite"
+    with closing(sqlite3.connect(path)) as old:
+        create_tables(old)
+        old.execute("INSERT INTO entry (run, options, state, added) VALUES ('a', '{}', 'waiting', '')")
+        old.execute("INSERT INTO entry (run, options, state, added) VALUES ('b', '{}', 'waiting', '')")
+        old.execute("PRAGMA user_version = 1")
+        old.execute(f"PRAGMA application_id = {QUEUE_SCHEMA.application_id:d}")
+        old.commit()
+    with RunQueue(path) as queue:
+        assert states(queue) == [("a", "waiting"), ("b", "waiting")]
+        queue.arrange(["b", "a"])
+        assert not queue.worked_on()
+        assert states(queue) == [("b", "waiting"), ("a", "waiting")]
