@@ -1,8 +1,11 @@
-"""A launch on real cards, walked through: start by a plan, chat, reads, stop, kills; what was seen, as a table.
+"""A launch on real cards, walked through: start by a plan, chat, reads, stop, kills; what was seen, as tables.
 
-    python -m tools.card_check plan   --python ENGINE_PYTHON --model DIR [-- VLLM_ARGUMENT ...]
-    python -m tools.card_check kills  --python ENGINE_PYTHON --model DIR [-- VLLM_ARGUMENT ...]
+    python -m tools.card_check plan    --python ENGINE_PYTHON --model DIR [-- VLLM_ARGUMENT ...]
+    python -m tools.card_check graphs  --python ENGINE_PYTHON --model DIR [-- VLLM_ARGUMENT ...]
+    python -m tools.card_check kills   --python ENGINE_PYTHON --model DIR [-- VLLM_ARGUMENT ...]
 
+``plan`` starts, chats, reads and stops; ``graphs`` starts, chats and stops, for starts that take minutes; ``kills``
+ends each process of the tree in turn by SIGKILL. Every step has its own time, and one that fails does not end the next.
 ``DIR`` may hold a configuration and a tokenizer only, with ``-- --load-format dummy``. More options of
 ``serve --engine vllm`` (``--machine``, ``--env``, ``--skip-preflight``, ...) are given with ``--serve "..."``.
 Everything goes through the program's own command line and client; nothing here knows how vLLM is started.
@@ -12,16 +15,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import os
-import queue
-import secrets
 import shlex
 import signal
-import subprocess
 import sys
-import threading
 import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,118 +30,91 @@ from engine.client.http import EngineClient
 from engine.domain.chat import Failed, Finished, Message, Usage
 from engine.domain.question import Noul
 from engine.domain.reading import Method, Wire
-from engine.hardware import nvml
+from engine.errors import EngineError
 from engine.reads.reader import Reader
+from tools.card_server import Serve, shown, used
 
 READS = 16
 IN_FLIGHT = 8
 JOINT = 8  # questions on one canvas
 SLACK = 1 << 29  # bytes; a driver's own use of a card varies a little
-GIB = 1 << 30
+LOOK_S = 0.1
+GONE_S = 60.0
+LOGGED = (
+    *("Model loading took", "KV cache", "MoE backend", "padding", "Selected "),
+    *("Graph capturing finished", "init engine"),
+)
 VICTIMS = ("api server", "engine core", "worker", "guardian", "command")
+NOT_STARTED = "not started"
+TOLD = ("crashed", "engine_failed", "stopping", "stopped")
 
 
-def used() -> list[int]:
-    """Bytes in use on every card."""
-    return [gpu.memory_used or 0 for gpu in nvml.probe().gpus]
+@dataclass(frozen=True, slots=True)
+class Killed:
+    """What one kill came to; seconds after it, None for what was not seen."""
+
+    victim: str
+    noticed_s: float | None
+    gone_s: float | None
+    back_s: float | None
+    left: str
+
+    @property
+    def well(self) -> bool:
+        return not self.left
+
+    def row(self) -> str:
+        cells = [self.victim, *map(_seconds, (self.noticed_s, self.gone_s, self.back_s)), self.left or "nothing"]
+        return "| " + " | ".join(cells) + " |"
 
 
-def shown(sizes: list[int]) -> str:
-    return ", ".join(f"{size / GIB:.2f}" for size in sizes) + " GiB"
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
 
 
-class Serve:
-    """One ``serve --engine vllm --json``: its events as they come, its process tree, its end."""
-
-    def __init__(self, given: argparse.Namespace) -> None:
-        self.key = secrets.token_urlsafe(24)
-        self.before = used()
-        self._events: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        command = [sys.executable, "-m", "engine.cli", "serve", "--engine", "vllm", "--json", "--port", "0"]
-        command += ["--python", str(given.python), "--checkpoint", str(given.model), *shlex.split(given.serve)]
-        self.process = subprocess.Popen(
-            [*command, *(["--", *given.extra] if given.extra else [])],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "DIFFUSION_DESK_API_KEY": self.key},
-        )
-        self._began = time.monotonic()
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self._events.put(json.loads(line))
-        self._events.put(None)
-
-    def until(self, *names: str, limit_s: float) -> dict[str, Any] | None:
-        """Print what comes until one of the events; None when the process or the time ended first."""
-        phase = ""
-        deadline = time.monotonic() + limit_s
-        while (left := deadline - time.monotonic()) > 0:
+async def work(url: str, key: str, limit_s: float, *, reads: bool) -> bool:
+    """One chat; reads on both wires one at a time and several at once, one joint canvas. Whether all were answered."""
+    async with EngineClient(url, api_key=key, timeout_s=limit_s) as client:
+        parts: list[tuple[str, Callable[[EngineClient], Awaitable[None]]]] = [("chat", _chat)]
+        if reads:
+            parts += [("canvas", _canvas), ("native", _native), ("joint", _joint)]
+        good = True
+        for name, part in parts:
             try:
-                event = self._events.get(timeout=left)
-            except queue.Empty:
-                break
-            if event is None:
-                return None
-            if event["event"] == "start_progress":
-                if event["phase"] != phase:
-                    phase = event["phase"]
-                    print(f"  {time.monotonic() - self._began:7.1f} s  {phase}", flush=True)
-            elif event["event"] in names:
-                return event
-            else:
-                print(f"           {event['event']}: {event.get('text') or event.get('title') or event}", flush=True)
-        print(f"           nothing of {', '.join(names)} within {limit_s:g} s")
-        return None
-
-    def tree(self) -> dict[str, psutil.Process]:
-        """The processes of the engine by what they are; of several workers one."""
-        found = {"command": psutil.Process(self.process.pid)}
-        for process in found["command"].children(recursive=True):
-            try:
-                name, line = process.name(), " ".join(process.cmdline())
-            except psutil.NoSuchProcess:
-                continue
-            if "EngineCore" in name:
-                found["engine core"] = process
-            elif "Worker" in name:
-                found["worker"] = process
-            elif "guardian" in name:
-                found["guardian"] = process
-            elif "cli.main" in line or "APIServer" in name:
-                found["api server"] = process
-        return found
-
-    def stop(self) -> None:
-        began = time.monotonic()
-        self.process.send_signal(signal.SIGINT)
-        end = self.until("stopped", limit_s=90)
-        code = self.process.wait(30)
-        print(f"  stopped in {time.monotonic() - began:.1f} s, exit status {code}; in use {shown(used())}")
-        if end is not None:
-            print(f"           memory back: {end['clean']}")
+                async with asyncio.timeout(limit_s):
+                    await part(client)
+            except (EngineError, TimeoutError) as error:  # a finding, and the next part is wanted too
+                print(f"  {name}: FAILED: {type(error).__name__}: {error}", flush=True)
+                good = False
+        return good
 
 
-async def work(url: str, key: str) -> None:
-    """One chat, reads on both wires one at a time and several at once, one joint canvas."""
-    async with EngineClient(url, api_key=key, timeout_s=300.0) as client:
-        began, tokens = time.monotonic(), 0
-        async for event in client.chat([Message("user", "Tell me about tides.")], max_tokens=256):
-            if isinstance(event, Failed):
-                print(f"  chat failed: {event.message}")
-            elif isinstance(event, Usage):
-                tokens = event.completion_tokens
-            elif isinstance(event, Finished):
-                print(f"  chat: {event.canvases} canvases with text, {tokens} tokens, {time.monotonic() - began:.2f} s")
-        for wire in ("canvas", "native"):
-            await _reads(client, wire)
-        many = tuple(Noul(id=f"q{number}", instructions=f"Is statement {number} true?") for number in range(JOINT))
-        reader = await Reader.open(client, many, Method(joint=True, draws=1))
-        began = time.monotonic()
-        answers = await reader.read("Eight statements about the sea.", row_key="joint")
-        print(f"  joint {JOINT}: {time.monotonic() - began:.2f} s, {_statuses(answers)}")
+async def _chat(client: EngineClient) -> None:
+    began, tokens = time.monotonic(), 0
+    async for event in client.chat([Message("user", "Tell me about tides.")], max_tokens=256):
+        if isinstance(event, Failed):
+            print(f"  chat failed: {event.message}")
+        elif isinstance(event, Usage):
+            tokens = event.completion_tokens
+        elif isinstance(event, Finished):
+            seconds = time.monotonic() - began
+            print(f"  chat: {event.canvases} canvases with text, {tokens} tokens, {seconds:.2f} s", flush=True)
+
+
+async def _joint(client: EngineClient) -> None:
+    many = tuple(Noul(id=f"q{number}", instructions=f"Is statement {number} true?") for number in range(JOINT))
+    reader = await Reader.open(client, many, Method(joint=True, draws=1))
+    began = time.monotonic()
+    answers = await reader.read("Eight statements about the sea.", row_key="joint")
+    print(f"  joint {JOINT}: {time.monotonic() - began:.2f} s, {_statuses(answers)}", flush=True)
+
+
+async def _canvas(client: EngineClient) -> None:
+    await _reads(client, "canvas")
+
+
+async def _native(client: EngineClient) -> None:
+    await _reads(client, "native")
 
 
 async def _reads(client: EngineClient, wire: Wire) -> None:
@@ -162,7 +134,10 @@ async def _reads(client: EngineClient, wire: Wire) -> None:
     several = await asyncio.gather(*(ask(number) for number in range(4 * IN_FLIGHT)))
     many = 4 * IN_FLIGHT / (time.monotonic() - began)
     readings = [reading for answers in (*alone, *several) for reading in answers]
-    print(f"  reads, {wire}: {one:.1f}/s one at a time, {many:.1f}/s with {IN_FLIGHT} in flight, {_statuses(readings)}")
+    print(
+        f"  reads, {wire}: {one:.1f}/s one at a time, {many:.1f}/s with {IN_FLIGHT} in flight, {_statuses(readings)}",
+        flush=True,
+    )
 
 
 def _statuses(readings: Any) -> str:
@@ -174,81 +149,144 @@ def _statuses(readings: Any) -> str:
 
 
 def started(given: argparse.Namespace) -> tuple[Serve, dict[str, Any]] | None:
-    """A server that is ready; None, with what it said, when it is not."""
+    """A server that is ready; None, with what it said, when it is not. Then nothing of it runs any more."""
     serve = Serve(given)
-    event = serve.until("ready", "engine_failed", "failed", limit_s=given.limit)
-    if event is not None and event["event"] == "ready":
-        print(f"  ready after {event['seconds']} s; in use {shown(used())}, before {shown(serve.before)}", flush=True)
-        return serve, event
-    print(f"  not ready: {json.dumps(event)[:2000] if event else 'no word'}")
-    serve.process.terminate()
-    serve.process.wait(60)
+    try:
+        event = serve.until("ready", "engine_failed", "failed", limit_s=given.limit)
+        print(f"  phases, seconds: {serve.durations()}", flush=True)
+        if event is not None and event["event"] == "ready":
+            print(
+                f"  ready after {event['seconds']} s; in use {shown(used())}, before {shown(serve.before)}", flush=True
+            )
+            return serve, event
+        print(f"  NOT READY: {_why(event)}")
+        serve.show_tail()
+        if event is None:
+            serve.interrupt()
+    except BaseException:
+        serve.interrupt()
+        print(f"  phases, seconds: {serve.durations()}")
+        serve.show_tail()
+        serve.end()
+        raise
+    print(f"  ended with exit status {serve.end()}; in use {shown(used())}", flush=True)
     return None
 
 
-def walk(given: argparse.Namespace) -> int:
+def _why(event: dict[str, Any] | None) -> str:
+    if event is None:
+        return "no word"
+    said = f"{event.get('code')}: {event.get('message')}"
+    line = (event.get("diagnosis") or {}).get("line")
+    return f"{said}; line {line['number']}: {line['text'][:200]}" if line else said
+
+
+def walk(given: argparse.Namespace, *, reads: bool) -> int:
     """Start, work, stop."""
     up = started(given)
     if up is None:
         return 1
     serve, event = up
-    for line in Path(event["log"]).read_text(errors="replace").splitlines():
-        if any(words in line for words in ("Model loading took", "KV cache", "MoE backend", "padding", "Selected ")):
-            print("  log: " + line.split("] ", 1)[-1][:160])
-    asyncio.run(work(event["url"], serve.key))
-    serve.stop()
-    return 0
+    good = False
+    try:
+        for line in Path(event["log"]).read_text(errors="replace").splitlines():
+            if any(words in line for words in LOGGED):
+                print("  log: " + line.split("] ", 1)[-1][:160])
+        good = asyncio.run(work(event["url"], serve.key, given.work_limit, reads=reads))
+    finally:
+        clean = serve.stop()
+    return 0 if good and clean else 1
 
 
 def kills(given: argparse.Namespace) -> int:
-    """SIGKILL each process of the tree in turn, a fresh start each time; nothing may be left."""
-    bad = 0
-    for victim in given.victims:
-        print(f"SIGKILL of the {victim}", flush=True)
-        up = started(given)
-        if up is None:
-            return 1
-        serve, _ = up
-        tree = serve.tree()
-        if victim not in tree:
-            print(f"  there is no {victim}: {', '.join(tree)}")
-            serve.stop()
-            continue
-        everything = [process for process in psutil.Process(serve.process.pid).children(recursive=True)]
-        tree[victim].kill()
-        bad += not _gone([*everything, tree["command"]], serve)
-    return 1 if bad else 0
+    """SIGKILL each process of the tree in turn, a fresh start after each; nothing may be left."""
+    rows: list[Killed] = []
+    missing: list[str] = []
+    up: tuple[Serve, dict[str, Any]] | None = None
+    try:
+        for victim in given.victims:
+            print(f"SIGKILL of the {victim}", flush=True)
+            failed = [row.left for row in rows[-2:]] == [NOT_STARTED] * 2  # a third try would fail as well
+            up = up or (None if failed else started(given))
+            if up is None:
+                rows.append(Killed(victim, None, None, None, NOT_STARTED))
+                continue
+            tree = up[0].tree()
+            if victim not in tree:
+                print(f"  there is none: {', '.join(tree)}", flush=True)
+                missing.append(victim)
+                continue
+            rows.append(kill(up[0], victim, tree))
+            up = None
+    finally:
+        if up is not None:
+            up[0].stop()
+        print("| SIGKILL of | noticed, s | processes gone, s | memory back, s | left |\n|---|---|---|---|---|")
+        for row in rows:
+            print(row.row())
+        print("".join(f"no {name} in this tree\n" for name in missing), end="", flush=True)
+    return 0 if all(row.well for row in rows) else 1
 
 
-def _gone(everything: list[psutil.Process], serve: Serve) -> bool:
+def kill(serve: Serve, victim: str, tree: dict[str, psutil.Process]) -> Killed:
+    """Kill one process of the tree and look until all of it is gone, or the time over."""
+    everything = [*tree["command"].children(recursive=True), tree["command"]]
     began = time.monotonic()
-    while time.monotonic() - began < 60:
+    tree[victim].kill()
+    noticed = gone = back = None
+    alive = everything
+    while time.monotonic() - began < GONE_S and (gone is None or back is None):
+        if noticed is None and victim != "command" and serve.until(*TOLD, limit_s=LOOK_S, quiet=True) is not None:
+            noticed = time.monotonic() - began
         serve.process.poll()
-        alive = [process for process in everything if process.is_running() and process.status() != "zombie"]
-        now = used()
-        back = all(size <= before + SLACK for size, before in zip(now, serve.before, strict=True))
-        if not alive and back:
-            print(f"  all gone, memory back after {time.monotonic() - began:.1f} s")
-            return True
-        time.sleep(0.2)
-    print(f"  LEFT after 60 s: {[process.name() for process in alive]}, in use {shown(now)}")
-    serve.process.kill()
-    return False
+        alive = [process for process in everything if _lives(process)]
+        if not alive and gone is None:
+            gone = time.monotonic() - began
+        if all(size <= before + SLACK for size, before in zip(used(), serve.before, strict=False)):
+            back = back or time.monotonic() - began
+        else:
+            back = None
+        time.sleep(LOOK_S)
+    serve.end()
+    left = ", ".join(f"{process.pid} {_name(process)}" for process in alive)
+    if back is None:
+        left = f"{left}; in use {shown(used())}, before {shown(serve.before)}".removeprefix("; ")
+    return Killed(victim, noticed, gone, back, left)
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _name(process: psutil.Process) -> str:
+    try:
+        return process.name()
+    except psutil.Error:
+        return "process"
 
 
 def main() -> int:
     """Parse and run; 0 when all was as it should be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["plan", "kills"])
+    parser.add_argument("what", choices=["plan", "graphs", "kills"])
     parser.add_argument("--python", type=Path, required=True, help="interpreter that has vLLM")
     parser.add_argument("--model", type=Path, required=True, help="folder of the checkpoint")
     parser.add_argument("--serve", default="", help="more options of serve, as one string")
     parser.add_argument("--victims", nargs="+", default=list(VICTIMS), choices=VICTIMS)
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for a start")
+    parser.add_argument("--work-limit", type=float, default=60.0, help="seconds for the chat and for each kind of read")
     own, _, extra = " ".join(map(shlex.quote, sys.argv[1:])).partition(" -- ")
     given = parser.parse_args(shlex.split(own))
     given.extra = shlex.split(extra)
-    return walk(given) if given.what == "plan" else kills(given)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends what was started, as Ctrl+C does
+    try:
+        return kills(given) if given.what == "kills" else walk(given, reads=given.what == "plan")
+    except KeyboardInterrupt:
+        print("  stopped from outside")
+        return 130
 
 
 if __name__ == "__main__":

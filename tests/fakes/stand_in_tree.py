@@ -19,6 +19,7 @@ import signal
 import socket
 import sys
 import threading
+from itertools import pairwise
 from typing import NoReturn
 
 PHASES = {
@@ -119,7 +120,7 @@ def canvas(text: str, finish: str | None) -> str:
 
 
 def serve(argv: list[str]) -> NoReturn:
-    given = dict(zip(argv[1::2], argv[2::2], strict=True))
+    given = dict(pairwise(argv))  # a flag without a value is passed over
     options = json.loads(os.environ["STAND_IN_TREE"])
     modes: list[str] = options["modes"]
     if "deaf" in modes:
