@@ -1,14 +1,15 @@
 """The live channel: denoise frames that the engine sends beside the HTTP stream.
 
-The engine sends one JSON datagram per denoise step to the Unix datagram socket that ``DG_LIVE_SOCK`` names:
-``{"id", "n", "step", "converged", "argmax": [ids], "accepted": [bools], "entropy": [nats]?}``. Frames are a view, not
-a record: nobody listening, a full buffer or a broken datagram costs a frame and nothing else.
+The engine, embedded or vLLM with our plugin, sends one JSON datagram per denoise step to the Unix datagram socket that
+``DG_LIVE_SOCK`` names; :mod:`engine.vllm_plugin.protocol` makes them. Frames are a view, not a record: nobody
+listening, a full buffer or a broken datagram costs a frame and nothing else.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 import stat
@@ -16,11 +17,15 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from engine.domain.chat import CanvasFrame
 from engine.errors import InputError
+from engine.vllm_plugin.protocol import VERSION
+
+logger = logging.getLogger(__name__)
 
 MAX_PATH_BYTES = 107  # man 7 unix: sun_path holds 108 bytes with its end
 MAX_DATAGRAM = 256 * 1024  # a 256-slot frame with entropies is about 9 kB
@@ -30,9 +35,16 @@ MAX_WAITING = 256  # frames per subscriber; a view that lags this far does not w
 FrameSink = Callable[[CanvasFrame], None]
 
 
+class _Version(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    v: int = VERSION
+
+
 class _Datagram(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
+    v: Literal[1] = VERSION
     id: str
     n: int
     step: int
@@ -53,7 +65,9 @@ class LiveChannel:
 
     Attributes:
         path: to be given to the engine as ``DG_LIVE_SOCK`` before it starts.
-        dropped: frames that were broken, unasked for, or more than a subscriber could take.
+        dropped: frames that were broken, unasked for, more than a subscriber could take, or of another version.
+        other_version: of an engine whose frames cannot be read here; None while there is none. The first such frame is
+            logged, with one line.
     """
 
     def __init__(self, path: Path) -> None:
@@ -68,6 +82,7 @@ class LiveChannel:
             )
         self.path = path
         self.dropped = 0
+        self.other_version: int | None = None
         self._socket: socket.socket | None = None
         self._sinks: dict[str, list[FrameSink]] = {}
         self._subscriptions: list[Subscription] = []
@@ -141,12 +156,23 @@ class LiveChannel:
             frame = _Datagram.model_validate_json(data).frame()
         except ValidationError:
             self.dropped += 1
+            self._look_at_version(data)
             return
         sinks = self._sinks.get(frame.request, ())
         if not sinks:
             self.dropped += 1
         for sink in tuple(sinks):
             sink(frame)
+
+    def _look_at_version(self, data: bytes) -> None:
+        with contextlib.suppress(ValidationError):
+            version = _Version.model_validate_json(data).v
+            if version not in (VERSION, self.other_version):
+                self.other_version = version
+                logger.warning(
+                    "the engine sends canvas frames of version %d, this program reads %d: start the engine again",
+                    *(version, VERSION),
+                )
 
     def _remove_leftover(self) -> None:
         with contextlib.suppress(FileNotFoundError):

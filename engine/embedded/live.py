@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 
 from engine.embedded.sampler import Step
-
-SOCKET_VARIABLE = "DG_LIVE_SOCK"
+from engine.vllm_plugin.protocol import SOCKET_VARIABLE, frame
 
 
 class LivePublisher:
@@ -27,17 +25,17 @@ class LivePublisher:
 
     def send(self, live_id: str, number: int, step: Step) -> None:
         """Sends frame ``number`` (from 1) of the request that carried ``live_id``."""
-        frame = {
-            "id": live_id,
-            "n": number,
-            "step": step.number,
-            "converged": step.converged,
-            "argmax": step.argmax.tolist(),
-            "accepted": step.accepted.tolist(),
-            "entropy": [round(float(nats), 4) for nats in step.entropy],
-        }
+        datagram = frame(
+            live_id,
+            number,
+            step.number,
+            step.converged,
+            step.argmax.tolist(),
+            step.accepted.tolist(),
+            step.entropy.tolist(),
+        )
         try:
-            self._socket.sendto(json.dumps(frame).encode(), self._path)
+            self._socket.sendto(datagram, self._path)
         except OSError:
             return  # nobody listens, or the reader is behind: a frame is worth less than the answer
 

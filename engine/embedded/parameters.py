@@ -16,6 +16,7 @@ from engine.embedded.model import ModelConfig
 from engine.embedded.refusals import Refused
 from engine.embedded.tokenizer import DemoTokenizer
 from engine.embedded.wire import MAX_LOGPROBS, ChatBody, ChatMessage, RefusedParameters, SamplingParams
+from engine.vllm_plugin.protocol import live_id
 
 _EXTRA = "extra_args"  # what vLLM calls vllm_xargs and extra_args alike
 _FREE_FORMATS = ("text", None)
@@ -323,14 +324,13 @@ def diffusion_args(extra: Mapping[str, Any], *, has_labels: bool, config: ModelC
     _check(constrained in (None, 0, 1), "diffusion_constrained: 0 or 1")
     _check(not constrained or has_labels, "diffusion_constrained: needs logprob_token_ids")
     _check(not constrained, "diffusion_constrained: not served by the embedded engine")
-    live_id = extra.get("dg_live")
     return DiffusionArgs(
         width=width,
         seed_canvas=None if seed is None else tuple(seed),
         pinned=tuple(pinned or ()),
         max_steps=steps,
         read_only=bool(read_only),
-        live_id=str(live_id) if live_id else None,
+        live_id=live_id(extra),
     )
 
 

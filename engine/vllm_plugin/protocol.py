@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-VERSION = 1
+VERSION: Final = 1
 """Of the frames; a reader of another version takes none."""
 
 PARTS_VARIABLE = "DESK_VLLM_PARTS"

@@ -11,6 +11,7 @@ import pytest
 
 from engine.client.live import MAX_WAITING, LiveChannel
 from engine.errors import InputError
+from engine.vllm_plugin.protocol import VERSION
 
 FRAME = {"id": "a", "n": 1, "step": 3, "converged": False, "argmax": [1, 2], "accepted": [True, False]}
 
@@ -88,3 +89,17 @@ def test_a_path_that_no_socket_can_have(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="at most 107 bytes") as caught:
         LiveChannel(tmp_path / ("x" * 120))
     assert caught.value.code == "live.path_too_long"
+
+
+async def test_frames_of_another_version_are_refused_with_one_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with LiveChannel(tmp_path / "s") as channel:
+        subscription = channel.subscribe("a")
+        assert channel.other_version is None
+        send(channel.path, frame(v=VERSION + 1, n=1), json.dumps({"v": VERSION + 1, "other": "shape"}).encode())
+        send(channel.path, frame(v=VERSION, n=3))
+        assert (await anext(subscription)).number == 3
+    assert (channel.dropped, channel.other_version) == (2, VERSION + 1)
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert f"version {VERSION + 1}, this program reads {VERSION}:" in line

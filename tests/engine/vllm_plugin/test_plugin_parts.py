@@ -1,0 +1,165 @@
+"""Which parts are on; the protocol; the sender's thread. All of it without vLLM."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.vllm_plugin.live_sender import Buffer, FrameSender, Watched, accepted
+from engine.vllm_plugin.parts import LOGGER, Config, PartRequired, install_parts
+from engine.vllm_plugin.protocol import MAX_ID, PART_MODULES, PARTS_VARIABLE, VERSION, live_id
+
+WIDTH = 3
+
+
+def config(**variables: str) -> Config:
+    return Config.of_process(rank=0, world=1, version="0.33.0", variables=variables)
+
+
+class Row:
+    """A tensor on the host, as far as the sender knows one."""
+
+    def __init__(self, *step: int, argmax: tuple[int, ...] = (1, 2, 3), entropy: tuple[float, ...] = (0, 1, 2)) -> None:
+        bits = np.array(entropy, np.float32).view(np.int32)
+        self.row = np.concatenate((np.array(argmax, np.int32), bits, np.array(step, np.int32)))
+
+    def numpy(self) -> Any:
+        return self.row
+
+
+@pytest.mark.parametrize(
+    ("said", "parts"),
+    [("", ()), ("live", ("live",)), (" live , reads,live,", ("reads", "live")), ("live,tiles", ("tiles", "live"))],
+)
+def test_parts_come_in_their_own_order(said: str, parts: tuple[str, ...]) -> None:
+    assert config(**{PARTS_VARIABLE: said}).parts == parts
+    assert config().parts == ()
+
+
+def test_a_part_that_does_not_exist_is_no_stock_in_disguise() -> None:
+    with pytest.raises(ValueError, match="there is no part lve; there are tiles, reads, live"):
+        config(**{PARTS_VARIABLE: "live,lve"})
+
+
+def test_a_part_that_must_be_there_ends_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "must_be.py").write_text(
+        "from engine.vllm_plugin.parts import PartRequired\n"
+        "def install(state, sampler, config):\n    raise PartRequired('not without me')\n"
+    )
+    (tmp_path / "may_be.py").write_text("def install(state, sampler, config):\n    raise TypeError('other classes')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(PART_MODULES, "reads", "may_be")  # type: ignore[index]
+    assert install_parts(object(), object(), config(**{PARTS_VARIABLE: "reads"})) == ()  # type: ignore[arg-type]
+    assert "the part reads" not in caplog.text
+    assert "Diffusion Desk's part reads is left out" in caplog.text
+    monkeypatch.setitem(PART_MODULES, "reads", "must_be")  # type: ignore[index]
+    with pytest.raises(PartRequired, match="not without me"):
+        install_parts(object(), object(), config(**{PARTS_VARIABLE: "reads"}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (None, None),
+        ({}, None),
+        ({"dg_live": "a b"}, "a b"),
+        ({"dg_live": 7}, "7"),
+        ({"dg_live": ""}, None),
+        ({"dg_live": True}, None),
+        ({"dg_live": ["a"]}, None),
+        ({"dg_live": "x" * MAX_ID}, "x" * MAX_ID),
+        ({"dg_live": "x" * (MAX_ID + 1)}, None),
+    ],
+)
+def test_how_a_request_asks(given: dict[str, Any] | None, wanted: str | None) -> None:
+    assert live_id(given) == wanted
+
+
+@pytest.mark.parametrize(
+    ("entropy", "bound", "kept"),
+    [
+        ([0.3, 0.1, 0.2], 0.1, [False, True, True]),
+        ([0.3, 0.1, 0.2], 0.31, [True, True, True]),
+        ([5.0, 4.0], 0.1, [False, True]),
+        ([float("nan"), float("nan")], 0.1, [True, False]),
+        ([], 0.1, []),
+    ],
+)
+def test_the_surest_slots_are_kept(entropy: list[float], bound: float, kept: list[bool]) -> None:
+    assert accepted(entropy, bound) == kept
+
+
+@pytest.fixture
+def listener(tmp_path: Path) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as bound:
+        bound.settimeout(30)
+        bound.bind(str(tmp_path / "s"))
+        yield bound
+
+
+def send(sender: FrameSender, watched: Watched, *steps: tuple[int, int, int]) -> None:
+    for step in steps:
+        buffer = sender.buffer()
+        assert buffer is not None
+        buffer.host, buffer.watched, buffer.width = Row(*step), watched, WIDTH
+        sender.give(buffer)
+
+
+def test_frames_are_numbered_through_lost_steps_and_canvases(listener: socket.socket) -> None:
+    sender = FrameSender(str(listener.getsockname()), [Buffer(None, None) for _ in range(16)], 0.5)
+    assert sender.look()
+    # (step, commits next, emitted): steps 2 and 3 are lost; the end and the commit of the second canvas too.
+    send(sender, Watched("a"), (1, 0, 0), (4, 1, 0), (0, 0, 0), (1, 0, 0), (2, 0, 0), (1, 0, 0), (2, 0, 1))
+    sender.close()
+    frames = [json.loads(listener.recv(4096)) for _ in range(6)]
+    assert [(frame["n"], frame["step"], frame["converged"]) for frame in frames] == [
+        *((1, 1, False), (4, 4, True), (5, 1, False), (6, 2, False)),
+        *((7, 1, False), (8, 2, True)),
+    ]
+    assert frames[0] == {
+        **{"v": VERSION, "id": "a", "n": 1, "step": 1, "converged": False},
+        **{"argmax": [1, 2, 3], "accepted": [1, 1, 0], "entropy": [0.0, 1.0, 2.0]},
+    }
+    assert (sender.counts.sent, sender.counts.dropped, sender.counts.failed) == (6, 0, 0)
+
+
+def test_a_listener_that_comes_back_is_found_again(tmp_path: Path, listener: socket.socket) -> None:
+    path = tmp_path / "s"
+    sender = FrameSender(str(path), [Buffer(None, None) for _ in range(4)], 0.5)
+    assert sender.look()
+    watched = Watched("a")
+    send(sender, watched, (1, 0, 0))
+    assert json.loads(listener.recv(4096))["n"] == 1
+    listener.close()
+    path.unlink()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as second:
+        second.settimeout(30)
+        second.bind(str(path))
+        send(sender, watched, (2, 0, 0))
+        assert json.loads(second.recv(4096))["n"] == 2
+    sender.close()
+    assert sender.counts.dropped == 0
+
+
+def test_losses_are_said_in_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, LOGGER)
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(str(path))
+        sender = FrameSender(str(path), [Buffer(None, None)], 0.5)
+        assert sender.look()
+    assert not FrameSender(str(tmp_path / "none"), [], 0.5).look()
+    send(sender, Watched("a"), (1, 0, 0))
+    sender.close()
+    assert not sender.listened
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == ["live canvas: 0 frames sent, 1 dropped, 0 requests switched off"]
