@@ -18,6 +18,7 @@ from engine.launch.attention import fitted
 from engine.launch.command import argv, environment, shell_line
 from engine.launch.fixes import FixResult, check_fixes
 from engine.launch.planner import plan
+from engine.launch.plugin import with_parts
 from engine.launch.proof import InstalledEngine
 
 BAR = 48  # characters
@@ -49,7 +50,7 @@ def command(
     checklist: tuple[FixResult, ...] = ()
     if engine is not None and isinstance(result, LaunchPlan):
         installed = InstalledEngine(engine)
-        result = fitted(result, installed)
+        result = with_parts(fitted(result, installed), installed)
         checklist = check_fixes(result, installed)
     if as_json:
         fixes = [asdict(line) for line in checklist]

@@ -21,6 +21,7 @@ from engine.errors import InputError, UserError
 from engine.hardware.record import load_machine
 from engine.launch.attention import fitted
 from engine.launch.fixes import FixResult, check_fixes
+from engine.launch.plugin import with_parts
 from engine.launch.preflight import preflight
 from engine.launch.proof import InstalledEngine
 from engine.local.disk import checkpoint_complete, engine_lock, engine_on_disk, look_at_machine
@@ -134,7 +135,7 @@ async def prepare(options: VllmOptions) -> Prepared:
     found = amended(found, changes)
     given = {variable.name: variable.value for variable in changes}
     python, installed, environment = await _engine(options.python, found, given)
-    found = await asyncio.to_thread(fitted, found, installed)
+    found = with_parts(await asyncio.to_thread(fitted, found, installed), installed)
     return Prepared(
         machine=machine,
         memory=memory,

@@ -14,6 +14,7 @@ from engine.hardware.machine import probe_machine
 from engine.hardware.record import load_machine
 from engine.launch.attention import fitted
 from engine.launch.fixes import FixResult, check_fixes
+from engine.launch.plugin import with_parts
 from engine.launch.proof import InstalledEngine
 from engine.runtime.places import Environment, default_places
 from engine.runtime.spec import EnvironmentSpec, load_spec
@@ -62,7 +63,7 @@ def engine_on_disk(lock: Path | None, plan: LaunchPlan | None) -> EngineOnDisk:
     if found is None or plan is None or plan.checkpoint == "embedded":
         return EngineOnDisk(spec, found)
     engine = InstalledEngine(found.site_packages)
-    fit = fitted(plan, engine)
+    fit = with_parts(fitted(plan, engine), engine)
     return EngineOnDisk(spec, found, check_fixes(fit, engine), fit)
 
 

@@ -26,6 +26,7 @@ from engine.hardware import nvml
 from engine.launch.attention import fitted
 from engine.launch.command import MODEL_NAME, argv, environment
 from engine.launch.fixes import require
+from engine.launch.plugin import with_parts
 from engine.launch.proof import InstalledEngine
 from engine.local.disk import EngineOnDisk, checkpoint_complete, engine_lock, engine_on_disk, look_at_machine
 from engine.local.stored import load_memory, memory_file
@@ -171,8 +172,8 @@ def launch_of(
             remedy="fetch it: page Setup, step Checkpoint",
             folder=checkpoint or "the data folder",
         )
-    fit = fitted(plan, InstalledEngine(disk.found.site_packages))
-    return Launch(machine, fit, disk.found, checkpoint, port)
+    installed = InstalledEngine(disk.found.site_packages)
+    return Launch(machine, with_parts(fitted(plan, installed), installed), disk.found, checkpoint, port)
 
 
 def cache_dir() -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +14,15 @@ from engine.domain.plan import EnvVar, Flag, LaunchPlan
 from engine.hardware.record import load_machine, recorded_machines
 from engine.launch.command import MODEL_NAME, argv, environment
 from engine.launch.planner import plan
+from engine.launch.plugin import with_parts
+from engine.launch.proof import InstalledEngine
 from engine.paths import demo_model_dir
 from engine.supervise.state import EngineState
 from engine.supervise.vllm import VllmEngine
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "DESK_VLLM_CPU"
+LIVE = "live.sock"
 SITE = Path(__file__).with_name("cpu_site")
 MACHINES = {1: "1x4090", 2: "2x3090-pcie"}
 """The recorded machine whose plan is taken, by tensor-parallel size."""
@@ -54,8 +57,12 @@ def python() -> Path:
     return found
 
 
-def cpu_plan(tensor_parallel: int) -> LaunchPlan:
-    """The plan of a real machine of ours, less what needs a GPU."""
+def cpu_plan(tensor_parallel: int, variables: Sequence[EnvVar] = ()) -> LaunchPlan:
+    """The plan of a real machine of ours, less what needs a GPU, with our parts in it.
+
+    Args:
+        variables: added to its environment.
+    """
     found = plan(load_machine(recorded_machines()[MACHINES[tensor_parallel]]))
     assert isinstance(found, LaunchPlan)
     canvas = json.loads((demo_model_dir() / "config.json").read_text())["canvas_length"]
@@ -68,23 +75,32 @@ def cpu_plan(tensor_parallel: int) -> LaunchPlan:
     )
     named = {variable.name for variable in CPU_ENVIRONMENT}
     kept = (variable for variable in found.env if variable.name not in named)
-    return replace(found, flags=(*flags, *ADDED), env=(*kept, *CPU_ENVIRONMENT))
+    fit = replace(found, flags=(*flags, *ADDED), env=(*kept, *CPU_ENVIRONMENT, *variables))
+    (site,) = python().parent.parent.glob("lib/python3*/site-packages")
+    return with_parts(fit, InstalledEngine(site))
 
 
-def cpu_engine(tensor_parallel: int, folder: Path, on_state: Callable[[EngineState], None] | None = None) -> VllmEngine:
-    """An engine that is not started yet.
+def cpu_engine(
+    tensor_parallel: int,
+    folder: Path,
+    on_state: Callable[[EngineState], None] | None = None,
+    variables: Sequence[EnvVar] = (),
+) -> VllmEngine:
+    """An engine that is not started yet; it sends canvas frames to ``live.sock`` in its folder.
 
     Args:
         folder: for its log, pid file and caches.
         on_state: hears of every change of its state.
+        variables: added to its environment.
     """
-    program, found = python(), cpu_plan(tensor_parallel)
+    program, found = python(), cpu_plan(tensor_parallel, variables)
     base = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "QT_"))}
     return VllmEngine(
         lambda port: argv(found, program, demo_model_dir(), port),
         environment(found, base=base, cache_dir=folder / "cache", bin_dir=program.parent),
         model=MODEL_NAME,
         phases=found.phases,
+        live_socket=folder / LIVE,
         log_path=folder / "engine.log",
         pid_dir=folder,
         on_state=on_state,
