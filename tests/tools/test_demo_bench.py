@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import json
+import random
 import re
 from typing import Any
 
@@ -14,8 +17,19 @@ from engine.bench.demo_chat import is_well_formed
 from engine.domain.question import Noul
 from engine.embedded.reads import LabelRead
 from tests.tools.demo_files import DEMO
-from tools.train_demo import evaluate, held_out_clauses, held_out_set, held_out_texts, texts, words
+from tools.train_demo import (
+    chat,
+    clause_generic,
+    evaluate,
+    held_out_clauses,
+    held_out_set,
+    held_out_texts,
+    mixture,
+    reviews,
+    words,
+)
 from tools.train_demo.clauses import TRAINING
+from tools.train_demo.sample import Read
 
 
 def test_the_shipped_questions_are_those_that_the_generators_write() -> None:
@@ -33,11 +47,57 @@ def test_held_out_topics_parties_and_words_are_not_trained() -> None:
     assert not (frames(validation) | frames(test)) & frames(TRAINING)
     known = {*words.COMPANY_FIRST, *words.COMPANY_LAST, *words.PERSON_LAST, *words.ROLES}
     assert not known & {part for name in held_out_clauses.PARTIES for part in name.split()}
-    trained = {*words.THINGS, *words.PLACES, *words.CITIES, *words.COUNTRIES, *words.LANGUAGES, *texts.SUBJECTS}
-    assert not trained & {word for pool in held_out_texts.POOLS for word in pool}
-    assert not set(texts.SUBJECTS) & set(held_out_texts.SUBJECTS)
-    for group in ("REMARKS", "DENIALS", "LIKE", "DISLIKE", "POSITIVE", "NEGATIVE", "MORE", "LESS", "EQUALS"):
-        assert not set(getattr(texts, group)) & set(getattr(held_out_texts, group))
+    trained = {*words.THINGS, *words.PLACES, *words.CITIES, *words.COUNTRIES, *words.LANGUAGES, *reviews.SUBJECTS}
+    for own in held_out_texts.PARTS.values():
+        assert not trained & {word for pool in own.pools for word in pool}
+        assert not {*reviews.SUBJECTS, *clause_generic.ALL} & set(own.subjects)
+
+
+def pattern(frame: str) -> re.Pattern[str]:
+    """What a frame can become; a slot holds some words of one sentence."""
+    return re.compile(re.sub(r"\\\{\w+\\\}", r"[^\\n.?!]{1,40}", re.escape(frame)), re.IGNORECASE)
+
+
+@functools.cache
+def trained_texts() -> tuple[str, str]:
+    """The questions and the states of many training samples of the smaller skills."""
+    r = random.Random(31)
+    asked, states = set(), []
+    for number in range(6_000):
+        skill = ("sentiment", "mention", "record", "compare", "topic")[number % 5]
+        sample = mixture.draw(r, skill=skill, label_noise=0.0)
+        assert isinstance(sample, Read)
+        asked |= {question.instructions for question in sample.questions}
+        states.append(sample.state)
+    return "\n".join(asked), "\n".join(states)
+
+
+@pytest.mark.parametrize("part", held_out_texts.PARTS)
+def test_no_held_out_wording_is_trained_and_the_parts_share_none(part: str) -> None:
+    own, other = held_out_texts.PARTS[part], held_out_texts.PARTS["test" if part == "validation" else "validation"]
+    asked, states = trained_texts()
+    groups = ("positive", "negative", "topic", "more", "less", "equals", "mentions", "bigger", "smaller")
+    assert [f for group in groups for f in getattr(own, group) if pattern(f).search(asked)] == []
+    groups = ("remarks", "denials", "like", "dislike", "reviews", "listed", "compared")
+    assert [f for group in groups for f in getattr(own, group) if pattern(f).search(states)] == []
+    assert [line for lines in own.news.values() for line in lines if line in states] == []
+    for group in (f.name for f in dataclasses.fields(own) if f.name not in ("news", "report", "pools")):
+        assert not set(getattr(own, group)) & set(getattr(other, group))
+    assert not {w for pool in own.pools for w in pool} & {w for pool in other.pools for w in pool}
+    assert not {x for lines in own.news.values() for x in lines} & {x for lines in other.news.values() for x in lines}
+
+
+def test_no_held_out_sum_is_trained_and_no_difference_is_missing() -> None:
+    r = random.Random(32)
+    tasks = {chat.draw_sum(r) for _ in range(20_000)}
+    assert not any(chat.held_out_sum(*task) for task in tasks)
+    differences = {a - b for a, sign, b in tasks if sign == "-"}
+    assert set(range(90)) <= differences
+    asked = [entry for entry in held_out_set.entries() if entry.get("kind") == "sum"]
+    for entry in asked:
+        a, sign, b = re.fullmatch(r"(\d+) (\w+) (\d+) is \d+\.", re.sub(r"\\(.)", r"\1", entry["right"])).groups()
+        assert chat.held_out_sum(int(a), {"plus": "+", "minus": "-"}[sign], int(b))
+    assert len(asked) == held_out_set.CHATS
 
 
 LIST = {"members": ["oak", "pine", "elm", "ash"], "count": 3}

@@ -12,7 +12,7 @@ import string
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tools.train_demo import clause_polar, clause_topics, words
+from tools.train_demo import clause_generic, clause_polar, clause_topics, words
 from tools.train_demo import clause_questions as questions
 from tools.train_demo import clause_words as vocabulary
 from tools.train_demo.sample import Asked, Random, Read, Weighted, noul, other, read, sentence, with_articles
@@ -23,6 +23,7 @@ FAMILIES = Weighted(
     {"event": 16, "attribute": 15, "count": 6, "permission": 14, "duty": 7, "state": 9, "doer": 8, "topic": 22,
      "valued": 52, "said": 40, "role": 18}
 )  # fmt: skip
+GENERIC = 0.3  # share of pairs about anything
 BOOK_FAMILIES = Weighted({"valued": 52, "said": 30, "role": 18})
 MEASURED = ("money", "duration", "percent", "count")
 POLAR = ("permission", "duty", "state")
@@ -308,6 +309,8 @@ def draw_pair(r: Random, easy: float = 0.0, book: Book | None = None) -> Pair:
     draw_party = words.party if book is None else book.party
     p = draw_party(r)
     parties = (p, other(r, [draw_party(r) for _ in range(6)], p))
+    if book is None and r.random() < GENERIC * (1 - easy):
+        return _generic(r, parties)
     fact = draw_fact(r, parties, book=book)
     simple = r.random() < easy
     conflict, same = r.random() < 0.5, False
@@ -325,6 +328,12 @@ def draw_pair(r: Random, easy: float = 0.0, book: Book | None = None) -> Pair:
     if r.random() < 0.5:
         a, b = b, a
     return Pair(a, b, conflict, same)
+
+
+def _generic(r: Random, parties: tuple[str, str]) -> Pair:
+    a, b, conflict, same = clause_generic.pair(r, parties)
+    a, b = (_decorated(r, vary(r, text, 0.25)) for text in (a, b))
+    return Pair(b, a, conflict, same) if r.random() < 0.5 else Pair(a, b, conflict, same)
 
 
 def _two_texts(r: Random, fact: Fact, second: Fact, parties: tuple[str, str], book: Book | None) -> tuple[str, str]:

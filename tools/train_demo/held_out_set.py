@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.domain.question import Choice, Noul
-from tools.train_demo import chat, clauses, held_out_clauses, texts
+from tools.train_demo import chat, clauses, held_out_clauses, held_out_texts
 from tools.train_demo import chat_words as v
 from tools.train_demo.clauses import Book
 from tools.train_demo.sample import Random, Read, read
@@ -53,14 +53,17 @@ def contradiction(r: Random, part: str) -> Read:
     return read(state, [clauses.noul(r.choice(QUESTIONS), pair.conflict)], "contradiction")
 
 
+MAKERS: dict[str, Callable[[Random, held_out_texts.Wordings], Read]] = {
+    "mention": held_out_texts.mention, "sentiment": held_out_texts.review, "topic": held_out_texts.news, "record": held_out_texts.record,
+    "compare": held_out_texts.compare,
+}  # fmt: skip
+
+
 def draw(r: Random, skill: str, part: str) -> Read:
     """A held-out question."""
     if skill == "contradiction":
         return contradiction(r, part)
-    makers: dict[str, Callable[..., Read]] = {
-        "mention": texts.mention, "sentiment": texts.review, "topic": texts.news, "record": texts.record, "compare": texts.compare,
-    }  # fmt: skip
-    return makers[skill](r, held_out=True)
+    return MAKERS[skill](r, held_out_texts.PARTS[part])
 
 
 def reads(part: str, skill: str, count: int = READS) -> list[Read]:
@@ -118,7 +121,7 @@ def chat_entry(r: Random, kind: str) -> dict[str, Any]:
         question, answer = found
         messages = [("user", first[0]), ("assistant", first[1])]
     elif kind == "sum":
-        question, answer = chat._sum(r)
+        question, answer = chat._sum(r, held_out=True)
     else:
         question, answer = chat._TURNS[kind](r)
     entry: dict[str, Any] = {"kind": kind, "messages": [*messages, ("user", question)]}

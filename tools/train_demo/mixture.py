@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from tools.train_demo import chat, clause_questions, clauses, texts, tickets
+from dataclasses import replace
+
+from tools.train_demo import amounts, chat, clause_questions, clauses, mentions, reviews, texts, tickets
 from tools.train_demo import chat_words as v
 from tools.train_demo.sample import Chat, Random, Read, Sample, Weighted, read, with_label_noise
 
 LABEL_NOISE = 0.03
 SHARES = Weighted(
-    {"contradiction": 36, "ticket": 14, "joint": 5, "sentiment": 4, "topic": 4, "record": 3, "compare": 2, "mention": 4, "values": 1,
-     "match": 1, "chat": 26}
+    {"contradiction": 32, "ticket": 9, "joint": 4, "sentiment": 9, "topic": 4, "record": 5, "compare": 6, "mention": 8, "values": 1,
+     "match": 1, "chat": 21}
 )  # fmt: skip
 # At the start: comparing and matching in their plainest form, until the circuits for them exist.
 FIRST_SHARES = Weighted(
@@ -46,7 +48,23 @@ def draw(r: Random, easy: float = 0.0, skill: str | None = None, label_noise: fl
         sample = texts.news(r, easy)
     else:
         sample = _READS[skill](r)
-    return with_label_noise(r, sample, label_noise)
+    return with_label_noise(r, introduced(r, sample), label_noise)
+
+
+INTRODUCTIONS = (
+    "Please answer: ", "Tell me: ", "Quick question: ", "Decide: ", "Yes or no: ", "Say whether this is right: ", "Question: ", "Judge: ", "Please check. ",
+    "Read it carefully. ", "Look at it again. ", "I would like to know: ", "One thing: ",
+)  # fmt: skip
+INTRODUCED = 0.06  # share of questions
+
+
+def introduced(r: Random, sample: Read) -> Read:
+    """Now and then words before a question that change nothing."""
+    if r.random() >= INTRODUCED:
+        return sample
+    lead = r.choice(INTRODUCTIONS)
+    asked = tuple(replace(question, instructions=lead + question.instructions) for question in sample.questions)
+    return replace(sample, questions=asked)
 
 
 def _joint(r: Random) -> Read:
@@ -59,10 +77,10 @@ def _joint(r: Random) -> Read:
 
 _READS = {
     "joint": _joint,
-    "sentiment": texts.review,
-    "record": texts.record,
-    "compare": texts.compare,
-    "mention": texts.mention,
+    "sentiment": reviews.review,
+    "record": amounts.record,
+    "compare": amounts.compare,
+    "mention": mentions.mention,
     "values": texts.values,
     "match": texts.match,
 }

@@ -48,7 +48,7 @@ _PARTS = {
 /helps against pain|heals wounds|makes many people ill|saved a patient|is good for the heart|causes fever|prevents the flu|lowers the risk of disease
 |treats broken bones|needs more nurses|cures a cough|strengthens the lungs|spreads in hospitals|is tested on patients""",
     "traffic": """motorway|tram|underground|truck|lorry|cyclist lane|pilot|railway|traffic light|ship|subway line|highway|crossing|bus
-/is blocked by a crash|stands in a jam|runs late|was closed for a week|stops at every station|carries commuters|is out of service|drives through the tunnel
+/is blocked by a crash|waits in a queue|runs late|was closed for a week|stops at every station|carries commuters|is out of service|drives through the tunnel
 |hit a tree beside the road|gets a second lane|is detoured|broke down on the bridge|arrives at platform two|slows down the cars""",
 }
 PARTS = {
@@ -65,5 +65,11 @@ DESCRIBED = {
 }  # fmt: skip
 QUESTIONS = (
     "What is the topic?", "What is the text about?", "Which section does it belong to?", "Choose the topic.", "Which subject does the report have?",
-    "Where would a newspaper print this?", "Pick the category.", "What kind of news is it?",
+    "Where would a newspaper print this?", "Pick the category.", "What kind of news is it?", "What is it about?", "Which topic fits?", "Which section is right?",
+    "Choose the section.", "Name the topic.", "To which area does the report belong?", "Which subject is treated?", "Which of these is the theme?", "What does this report treat?",
+    "Which page should print it?", "Sort this into a section.", "Which category describes the text best?", "What are they writing about?",
+)  # fmt: skip
+WHETHER = (
+    "Is the text about {x}?", "Is the report about {x}?", "Is it about {x}?", "Is the topic {x}?", "Does the report belong to {x}?", "Is this {x} news?", "Would you print this under {x}?",
+    "Does the text treat {x}?", "Is {x} the subject?", "Is {x} the right section?",
 )  # fmt: skip

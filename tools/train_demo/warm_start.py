@@ -15,11 +15,16 @@ NOISE = 0.3  # of the spread of the old embeddings, on the mean of a new token's
 
 
 @torch.no_grad()
-def start_from(model: DiffusionGemmaForBlockDiffusion, learned: Tokenizer, folder: Path) -> None:
+def start_from(
+    model: DiffusionGemmaForBlockDiffusion, learned: Tokenizer, folder: Path, temperature: float = 1.0
+) -> None:
     """Copies the weights of the model in ``folder`` into ``model``.
 
     A token that the old vocabulary has keeps its embedding; another one gets the mean of the old tokens that its text
     was cut into, and some noise.
+
+    Args:
+        temperature: what ``export`` divided the last norm by; training goes on from the undivided one.
 
     Raises:
         ValueError: the two models differ in more than the vocabulary.
@@ -34,6 +39,7 @@ def start_from(model: DiffusionGemmaForBlockDiffusion, learned: Tokenizer, folde
             raise ValueError(f"{folder}: {name} is {tuple(sources[name].shape)}, not {tuple(parameter.shape)}")
         else:
             parameter.copy_(sources[name])
+    model.model.decoder.norm.weight.mul_(temperature)
 
 
 def _embeddings(
