@@ -77,6 +77,7 @@ class RowTemplate:
             tree = environment.parse(source)
             self.columns = _used_columns(tree, columns, where)
             _check_language(tree, where)
+            self._plain = _plain(tree, columns)
             self._template = environment.from_string(Metered(columns, _is_row).visit(tree))
         except TemplateSyntaxError as error:
             raise InputError(
@@ -116,8 +117,12 @@ class RowTemplate:
             UserError: the template fails on this row, or its text is over ``MAX_TEXT`` characters.
         """
         try:
-            self._work.restart()
-            text = "".join(_capped(self._template.generate({**row, ROW: _Row(row)}), self.where))
+            if self._plain is not None:
+                parts: Iterable[str] = [row[name] if name else text for text, name in self._plain]
+            else:
+                self._work.restart()
+                parts = self._template.generate({**row, ROW: _Row(row)})
+            text = "".join(_capped(parts, self.where))
             text.encode()  # a literal such as "\\ud800" is half of a character, which no request can hold
             return text
         except UserError:
@@ -250,6 +255,28 @@ def _row_key(node: nodes.Getitem | nodes.Getattr, where: str) -> str:
     if isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str):
         return node.arg.value
     raise InputError("template.row_key", "{where}: row[...] takes a column name in quotes", where=where)
+
+
+def _plain(tree: nodes.Template, columns: Sequence[str]) -> list[tuple[str, str]] | None:
+    """What a template that only puts cells between texts is made of, for most are and then need no engine.
+
+    Its work needs no counting either: a cell costs far less than its characters, which are counted.
+
+    Returns:
+        (text, empty) and (empty, column) in order; None for any other template.
+    """
+    found = []
+    for node in [part for output in tree.body for part in getattr(output, "nodes", (output,))]:
+        match node:
+            case nodes.TemplateData(data=data):
+                found.append((data, ""))
+            case nodes.Name(name=name) if name in columns and name != ROW:
+                found.append(("", name))
+            case nodes.Getitem(node=of, arg=nodes.Const(value=str() as name)) if _is_row(of):
+                found.append(("", name))
+            case _:
+                return None
+    return found
 
 
 def _check_language(tree: nodes.Template, where: str) -> None:

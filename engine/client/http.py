@@ -18,6 +18,7 @@ from engine.client.wire import (
     DetokenizeRequest,
     DetokenizeResponse,
     DiffusionMetrics,
+    FramedRead,
     GenerateRequest,
     GenerateResponse,
     ModelCard,
@@ -140,7 +141,7 @@ class EngineClient:
         request = ChatRequest(messages=_wire_messages(messages), chat_template_kwargs={"enable_thinking": False})
         return (await self._read(f"{CHAT}/render", request.body(), RenderResponse)).token_ids
 
-    async def generate(self, request: GenerateRequest) -> GenerateResponse:
+    async def generate(self, request: GenerateRequest | FramedRead) -> GenerateResponse:
         """Token ids in, token ids and logprobs out."""
         return await self._read("/inference/v1/generate", request.body(), GenerateResponse)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from email.utils import parsedate_to_datetime
 
 import aiohttp
@@ -91,7 +91,7 @@ class Transport:
             EngineUnreachable, EngineRefused: as ``post``, also while the bytes are read.
         """
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=CHAT_SILENCE_S)
-        with self._our_errors(path):
+        try:
             response = await self._opened().post(self._url(path), data=body, timeout=timeout, allow_redirects=False)
             try:
                 if not response.ok or response.status >= 300:
@@ -100,6 +100,8 @@ class Transport:
             finally:
                 # Not released to the pool: an engine sees the end of a request only by its closed connection.
                 response.close()
+        except (aiohttp.ClientError, OSError) as exc:
+            raise self._lost(path, exc) from None
 
     async def _repeated(self, method: str, path: str, body: bytes | None) -> bytes:
         # The first try stands outside stamina, whose set-up would cost as much as the request's own work.
@@ -118,14 +120,16 @@ class Transport:
         raise AssertionError("stamina ends with a value or an exception")  # pragma: no cover
 
     async def _once(self, method: str, path: str, body: bytes | None, timeout: aiohttp.ClientTimeout) -> bytes:
-        with self._our_errors(path):
+        try:
             async with self._opened().request(
                 method, self._url(path), data=body, timeout=timeout, allow_redirects=False
             ) as response:
                 data = await response.read()
-                if response.status >= 300:
-                    raise self._refusal(path, response.status, data, response.headers.get("Retry-After"))
-                return data
+        except (aiohttp.ClientError, OSError) as exc:  # OSError holds TimeoutError
+            raise self._lost(path, exc) from None
+        if response.status >= 300:
+            raise self._refusal(path, response.status, data, response.headers.get("Retry-After"))
+        return data
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -149,27 +153,23 @@ class Transport:
             url = self._urls[path] = self._base / path.removeprefix("/")
         return url
 
-    @contextlib.contextmanager
-    def _our_errors(self, path: str) -> Iterator[None]:
-        """Turns aiohttp's errors into ours. Their text may hold request headers, so only their meaning is kept."""
-        try:
-            yield
-        except TimeoutError:
-            raise EngineUnreachable(
+    def _lost(self, path: str, error: aiohttp.ClientError | OSError) -> EngineUnreachable:
+        """Ours for one of aiohttp's, whose text may hold request headers, so that only its meaning is kept."""
+        if isinstance(error, TimeoutError):
+            return EngineUnreachable(
                 "engine.timeout",
                 "the engine at {address} did not answer {path} in time",
                 remedy="see whether it is busy or has stopped",
                 address=self.address,
                 path=path,
-            ) from None
-        except (aiohttp.ClientError, OSError) as exc:
-            raise EngineUnreachable(
-                "engine.unreachable",
-                "no engine answers at {address}: {why}",
-                remedy="see whether it is running",
-                address=self.address,
-                why=why_lost(exc),
-            ) from None
+            )
+        return EngineUnreachable(
+            "engine.unreachable",
+            "no engine answers at {address}: {why}",
+            remedy="see whether it is running",
+            address=self.address,
+            why=why_lost(error),
+        )
 
     def _refusal(self, path: str, status: int, body: bytes, retry_after: str | None = None) -> EngineRefused:
         detail = _detail(body)

@@ -7,9 +7,12 @@ What we send forbids unknown fields: a typing error must not silently change a r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
 
 from engine.domain.chat import Role
 
@@ -149,6 +152,36 @@ class GenerateRequest(Sent):
     token_ids: tuple[int, ...]
     sampling_params: SamplingParams
     model: str | None = None
+
+
+class ReadFrame:
+    """A ``GenerateRequest`` that is sent again and again with other prompts and canvases, checked and written once.
+
+    Args:
+        request: with any prompt and canvas; everything else stays as it is.
+    """
+
+    def __init__(self, request: GenerateRequest) -> None:
+        arguments = request.sampling_params.extra_args.model_copy(update={"diffusion_seed_canvas": ()})
+        sampling = request.sampling_params.model_copy(update={"extra_args": arguments})
+        blank = request.model_copy(update={"token_ids": (), "sampling_params": sampling})
+        self._before, self._between, self._after = blank.body().split(b"[]")
+
+    def filled(self, token_ids: Sequence[int], seed_canvas: Sequence[int]) -> FramedRead:
+        """The request with this prompt and this canvas, as long as the first one's."""
+        prompt, canvas = to_json(token_ids), to_json(seed_canvas)
+        return FramedRead(b"".join((self._before, prompt, self._between, canvas, self._after)))
+
+
+@dataclass(frozen=True, slots=True)
+class FramedRead:
+    """A body for /inference/v1/generate that ``ReadFrame`` has made."""
+
+    data: bytes
+
+    def body(self) -> bytes:
+        """As ``Sent.body``."""
+        return self.data
 
 
 class TokenLogprob(Received):

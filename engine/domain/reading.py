@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 ReadStatus = Literal["ok", "unreadable", "error", "skipped"]
@@ -51,7 +52,7 @@ class Method:
         return f"{'joint' if joint else 'alone'}/{self.wire}{steps}{'+rotate' if self.rotate else ''}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draw:
     """One look at a label slot.
 
@@ -63,12 +64,12 @@ class Draw:
     masses: tuple[float, ...]
     argmax_is_label: bool
 
-    @property
+    @cached_property
     def label_mass(self) -> float:
         """Probability on all legal labels together, 0 to 1."""
         return math.fsum(self.masses)
 
-    @property
+    @cached_property
     def shares(self) -> tuple[float, ...]:
         """The masses scaled to sum to one; uniform when there is no mass at all."""
         total = self.label_mass
@@ -76,7 +77,7 @@ class Draw:
             return (1.0 / len(self.masses),) * len(self.masses)
         return tuple(mass / total for mass in self.masses)
 
-    @property
+    @cached_property
     def entropy(self) -> float:
         """Shannon entropy of the shares in nats."""
         return -math.fsum(share * math.log(share) for share in self.shares if share > 0.0)

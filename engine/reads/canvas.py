@@ -53,11 +53,12 @@ class Canvas:
 
     def seeded(self, noise: Sequence[int]) -> tuple[int, ...]:
         """The canvas to send, with one noise token per label slot in order."""
-        tokens = iter(noise)
-        seeded = tuple(next(tokens) if token == _NOISE else token for token in self.template)
-        if next(tokens, None) is not None:
-            raise ValueError("more noise than label slots")
-        return seeded
+        if len(noise) != len(self.slots):
+            raise ValueError("more noise than label slots, or less")
+        seeded = list(self.template)
+        for slot, token in zip(self.slots, noise, strict=True):
+            seeded[slot] = token
+        return tuple(seeded)
 
 
 def alone_canvas(specials: Specials, length: int) -> Canvas:

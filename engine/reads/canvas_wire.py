@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.client.http import EngineClient
-from engine.client.wire import GenerateRequest
+from engine.client.wire import FramedRead
 from engine.domain.chat import Message
 from engine.domain.question import Question
 from engine.domain.reading import Draw, Method
@@ -54,6 +54,7 @@ class CanvasWire:
         self._client = client
         self._method = method
         self._again = AgainAlone()
+        self._frames = {sheet.question_ids: sheet.frame(served.spare_id, method.steps) for sheet in sheets}
 
     @classmethod
     async def open(
@@ -129,10 +130,11 @@ class CanvasWire:
         self, sheet: Sheet, prompt_ids: tuple[int, ...], noises: Sequence[tuple[int, ...]], free: asyncio.Semaphore
     ) -> list[tuple[list[Draw], str]]:
         ids = prompt_ids + self.specials.thought
-        requests = [sheet.request(ids, noise, self.served.spare_id, self._method.steps) for noise in noises]
+        frame = self._frames[sheet.question_ids]
+        requests = [frame.filled(ids, sheet.canvas.seeded(noise)) for noise in noises]
         return await together([self._draw(sheet, request, free) for request in requests])
 
-    async def _draw(self, sheet: Sheet, request: GenerateRequest, free: asyncio.Semaphore) -> tuple[list[Draw], str]:
+    async def _draw(self, sheet: Sheet, request: FramedRead, free: asyncio.Semaphore) -> tuple[list[Draw], str]:
         """One draw of every question of the sheet, and a note when it took two reads."""
         async with free:
             response, note = await self._again(lambda: self._client.generate(request))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from engine.client.wire import DiffusionArgs, GenerateRequest, SamplingParams
+from engine.client.wire import DiffusionArgs, GenerateRequest, ReadFrame, SamplingParams
 from engine.domain.question import Question
 from engine.errors import InputError
 from engine.reads.canvas import Canvas, Specials, alone_canvas, even_runs, fits, joint_canvas
@@ -74,6 +74,10 @@ class Sheet:
                 ),
             ),
         )
+
+    def frame(self, spare: int | None, steps: int) -> ReadFrame:
+        """``request`` without its prompt and canvas."""
+        return ReadFrame(self.request((0,), (0,) * len(self.canvas.slots), spare, steps))
 
 
 async def alone_sheets(
