@@ -32,7 +32,7 @@ from engine.domain.question import Noul
 from engine.domain.reading import Method, Wire
 from engine.errors import EngineError
 from engine.reads.reader import Reader
-from tools.card_server import Serve, shown, used
+from tools.card_server import Serve, shown
 
 READS = 16
 IN_FLIGHT = 8
@@ -156,7 +156,8 @@ def started(given: argparse.Namespace) -> tuple[Serve, dict[str, Any]] | None:
         print(f"  phases, seconds: {serve.durations()}", flush=True)
         if event is not None and event["event"] == "ready":
             print(
-                f"  ready after {event['seconds']} s; in use {shown(used())}, before {shown(serve.before)}", flush=True
+                f"  ready after {event['seconds']} s; in use {shown(serve.used())}, before {shown(serve.before)}",
+                flush=True,
             )
             return serve, event
         print(f"  NOT READY: {_why(event)}")
@@ -169,7 +170,7 @@ def started(given: argparse.Namespace) -> tuple[Serve, dict[str, Any]] | None:
         serve.show_tail()
         serve.end()
         raise
-    print(f"  ended with exit status {serve.end()}; in use {shown(used())}", flush=True)
+    print(f"  ended with exit status {serve.end()}; in use {shown(serve.used())}", flush=True)
     return None
 
 
@@ -242,7 +243,7 @@ def kill(serve: Serve, victim: str, tree: dict[str, psutil.Process]) -> Killed:
         alive = [process for process in everything if _lives(process)]
         if not alive and gone is None:
             gone = time.monotonic() - began
-        if all(size <= before + SLACK for size, before in zip(used(), serve.before, strict=False)):
+        if all(size <= before + SLACK for size, before in zip(serve.used(), serve.before, strict=False)):
             back = back or time.monotonic() - began
         else:
             back = None
@@ -250,7 +251,7 @@ def kill(serve: Serve, victim: str, tree: dict[str, psutil.Process]) -> Killed:
     serve.end()
     left = ", ".join(f"{process.pid} {_name(process)}" for process in alive)
     if back is None:
-        left = f"{left}; in use {shown(used())}, before {shown(serve.before)}".removeprefix("; ")
+        left = f"{left}; in use {shown(serve.used())}, before {shown(serve.before)}".removeprefix("; ")
     return Killed(victim, noticed, gone, back, left)
 
 
@@ -275,6 +276,7 @@ def main() -> int:
     parser.add_argument("--python", type=Path, required=True, help="interpreter that has vLLM")
     parser.add_argument("--model", type=Path, required=True, help="folder of the checkpoint")
     parser.add_argument("--serve", default="", help="more options of serve, as one string")
+    parser.add_argument("--cards", default="", help="whose memory is looked at, by index: 0,1; all unless given")
     parser.add_argument("--victims", nargs="+", default=list(VICTIMS), choices=VICTIMS)
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for a start")
     parser.add_argument("--work-limit", type=float, default=60.0, help="seconds for the chat and for each kind of read")

@@ -31,9 +31,14 @@ TAIL = 40  # lines of the engine's log, when it is not ready
 DRIVER_CACHE = Path.home() / ".nv" / "ComputeCache"  # the driver's own compilations of PTX
 
 
-def used() -> list[int]:
-    """Bytes in use on every card."""
-    return [gpu.memory_used or 0 for gpu in nvml.probe().gpus]
+def used(cards: str = "") -> list[int]:
+    """Bytes in use on each card.
+
+    Args:
+        cards: indices with commas between; all where it is empty. What others do on other cards must not count.
+    """
+    named = {int(part) for part in cards.split(",") if part}
+    return [gpu.memory_used or 0 for gpu in nvml.probe().gpus if not named or gpu.index in named]
 
 
 def shown(sizes: list[int]) -> str:
@@ -75,17 +80,19 @@ class Serve:
     """A running ``serve``; it is ended by :meth:`end` in any case.
 
     Args:
-        given: ``python``, ``model``, ``serve`` (one string) and ``extra`` of ``card_check``.
+        given: ``python``, ``model``, ``serve`` (one string), ``cards`` and ``extra`` of ``card_check``.
     """
 
     def __init__(self, given: argparse.Namespace) -> None:
         self.key = secrets.token_urlsafe(24)
-        self.before = used()
+        self._cards = given.cards
+        self.before = self.used()
         self.phases: dict[str, float] = {}
         """When each phase began, seconds after the start."""
         self._events: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._kernels = Kernels()
-        command = [sys.executable, "-m", "engine.cli", "serve", "--engine", "vllm", "--json", "--port", "0"]
+        command = [sys.executable, "-m", "engine.cli", "serve", "--engine", "vllm", "--json"]
+        command += ["--port", "0", "--restarts", "0"]  # a kill is to end it, not to begin it again
         command += ["--python", str(given.python), "--checkpoint", str(given.model), *shlex.split(given.serve)]
         self._at, self.began = time.time(), time.monotonic()
         self.process = subprocess.Popen(
@@ -95,6 +102,10 @@ class Serve:
             env={**os.environ, "DIFFUSION_DESK_API_KEY": self.key},
         )
         threading.Thread(target=self._read, daemon=True).start()
+
+    def used(self) -> list[int]:
+        """Bytes in use on each card that it may take."""
+        return used(self._cards)
 
     @property
     def log(self) -> Path:
@@ -152,7 +163,7 @@ class Serve:
             return due
         lines = tail(self.log, 1).strip().replace("\r", " ")
         news = self._kernels.news()
-        self._say(f"... {time.monotonic() - self.began:.0f} s, in use {shown(used())}; log: {lines[-150:]}")
+        self._say(f"... {time.monotonic() - self.began:.0f} s, in use {shown(self.used())}; log: {lines[-150:]}")
         if news:
             self._say(f"    compiled: {news}")
         return time.monotonic() + BEAT_S
@@ -202,9 +213,8 @@ class Serve:
         said = self.until("stopped", limit_s=60)
         code = self.end()
         clean = bool(said and said["clean"])
-        print(
-            f"  stopped in {time.monotonic() - began:.1f} s, exit status {code}; in use {shown(used())}, clean: {clean}"
-        )
+        seconds = f"{time.monotonic() - began:.1f} s"
+        print(f"  stopped in {seconds}, exit status {code}; in use {shown(self.used())}, clean: {clean}", flush=True)
         return clean
 
     def interrupt(self) -> None:

@@ -233,11 +233,12 @@ class EnginePresenter(QObject):
             return self._engine
         await self._forget_embedded()
         if choice.kind == "vllm" and choice.make is not None:
-            self._engine = await choice.make()
+            made: SupervisedEngine = await choice.make()
         else:
-            channel = LiveChannel(paths.runtime_dir() / f"live-{os.getpid()}.sock")
-            self.live = await channel.__aenter__()
-            self._engine = embedded_engine(live_socket=self.live.path)
+            made = embedded_engine()
+        self.live = await LiveChannel(paths.runtime_dir() / f"live-{os.getpid()}.sock").__aenter__()
+        made.live_socket = self.live.path  # bound before its engine starts
+        self._engine = made
         self._engine_kind = choice.kind
         return self._engine
 
@@ -305,12 +306,12 @@ class EnginePresenter(QObject):
         finally:
             engine.on_state = None
         if ended.ended:
-            await self._given_up(client, _without_log(ended.reason))
+            await self._given_up(client, ended.short)
 
     def _on_life(self, client: EngineClient, engine: VllmEngine, life: Life) -> None:
         match life.phase:
             case "crashed" | "waiting":
-                self._set(replace(self.state, phase="lost", pid=None, message=_without_log(life.reason), remedy=""))
+                self._set(replace(self.state, phase="lost", pid=None, message=life.short, remedy=""))
             case "starting":
                 self.vllm.begin_again()
                 self._set(replace(self.state, phase="starting", message="", remedy="", diagnosis=None))
@@ -364,11 +365,6 @@ class EnginePresenter(QObject):
         if state != self.state:
             self.state = state
             self.state_changed.emit(state)
-
-
-def _without_log(reason: str) -> str:
-    """The engine's reason without the end of its log, which the Engine page shows anyway."""
-    return reason.split("; the end of its log:", 1)[0]
 
 
 def _remove_sockets(folder: Path) -> None:

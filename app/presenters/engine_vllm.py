@@ -14,7 +14,7 @@ from engine.domain.diagnosis import Diagnosis
 from engine.domain.plan import LaunchPlan
 from engine.local.launch import Launch, LocalEngine
 from engine.supervise.diagnose_hang import WAITING
-from engine.supervise.diagnose_watch import EngineFailed, LogWatch, explains, start_watched
+from engine.supervise.diagnose_watch import EngineFailed, LogWatch, start_watched
 from engine.supervise.lifecycle import EngineHandle
 from engine.supervise.start_log import StartProgress
 from engine.supervise.vllm import VllmEngine
@@ -97,11 +97,7 @@ class VllmStart(QObject):
 
     async def hopeless(self, log: Path) -> str | None:
         """Why a start of the same plan would end the same way, by the log of an engine that has ended; else None."""
-        if self._watch is None:
-            return None
-        found = await self._watch.verdict()
-        again = any(remedy.action == "restart" for remedy in found.remedies)
-        return found.cause if explains(found) and (found.out_of_memory or not again) else None
+        return None if self._watch is None else await self._watch.hopeless(log)
 
     async def verdict(self) -> Diagnosis | None:
         """Why the engine that was ready is gone."""

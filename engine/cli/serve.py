@@ -26,7 +26,7 @@ from engine.supervise.ports import bind_port
 # An engine on the CPU takes all of it; whoever started it (a window, a run) is to stay quick.
 NICENESS = 5
 SKIPS = frozenset({"skip_fixes", "skip_preflight", "skip_selftest"})
-_VLLM_ONLY = NAMES | {"record", "checkpoint", "python", "variables", "as_json", "extra"} | SKIPS
+_VLLM_ONLY = NAMES | {"record", "checkpoint", "python", "variables", "as_json", "restarts", "extra"} | SKIPS
 
 
 @click.command("serve")
@@ -41,6 +41,7 @@ _VLLM_ONLY = NAMES | {"record", "checkpoint", "python", "variables", "as_json", 
 @click.option("--skip-fixes-check", "skip_fixes", is_flag=True, help="vllm: start an engine that lacks a fix.")
 @click.option("--skip-preflight", is_flag=True, help="vllm: start although something is in the way.")
 @click.option("--skip-self-test", "skip_selftest", is_flag=True, help="vllm: start without the numeric self-test.")
+@click.option("--restarts", type=click.IntRange(0), default=2, show_default=True, help="vllm: within ten minutes.")
 @click.option("--json", "as_json", is_flag=True, help="vllm: one JSON object a line; see docs/cli.md.")
 @wish_options
 @click.argument("extra", nargs=-1, type=click.UNPROCESSED, metavar="[-- VLLM_ARGUMENT ...]")
@@ -98,7 +99,8 @@ def _vllm(host: str, port: int | None, api_key: str | None, **given: Any) -> int
         wished=given,
     )
     report = JsonServe() if given["as_json"] else TextServe()
-    return asyncio.run(serve_vllm(options, report, **{name: given[name] for name in SKIPS}))
+    skips = {name: given[name] for name in SKIPS}
+    return asyncio.run(serve_vllm(options, report, restarts=given["restarts"], **skips))
 
 
 def _check_extra(extra: tuple[str, ...]) -> None:

@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import click
@@ -26,6 +26,15 @@ from engine.supervise.start_log import StartProgress
 TAIL = 12  # lines of an unknown failure
 
 
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A start after a crash: which of how many within ten minutes, and after how long a pause."""
+
+    number: int
+    limit: int
+    delay_s: float
+
+
 class ServeReport(Protocol):
     """Hears of a start, its service and its end; one event, one method."""
 
@@ -39,8 +48,10 @@ class ServeReport(Protocol):
     def hang(self, diagnosis: Diagnosis | None) -> None: ...
     def ready(self, handle: EngineHandle, seconds: float, *, new_key: bool) -> None: ...
     def failed(self, error: EngineFailed, prepared: Prepared, retry: tuple[Retry, LaunchPlan] | None) -> None: ...
+    def crashed(self, reason: str) -> None: ...
+    def restarting(self, restart: Restart, memory: Sequence[str], clean: bool) -> None: ...
     def stopping(self) -> None: ...
-    def stopped(self, memory: Sequence[str], *, clean: bool) -> None: ...
+    def stopped(self, memory: Sequence[str], clean: bool) -> None: ...
 
 
 class JsonServe:
@@ -96,10 +107,16 @@ class JsonServe:
             retry=_retry_fields(retry, prepared),
         )
 
+    def crashed(self, reason: str) -> None:
+        _say("crashed", reason=reason)
+
+    def restarting(self, restart: Restart, memory: Sequence[str], clean: bool) -> None:
+        _say("restarting", **asdict(restart), memory=list(memory), clean=clean)
+
     def stopping(self) -> None:
         _say("stopping")
 
-    def stopped(self, memory: Sequence[str], *, clean: bool) -> None:
+    def stopped(self, memory: Sequence[str], clean: bool) -> None:
         _say("stopped", memory=list(memory), clean=clean)
 
 
@@ -199,11 +216,22 @@ class TextServe:
             self.note("the next try: " + "; ".join(retry[0].changes))
             self.note(f"  the same command with: {shlex.join(retry_options(retry[0], prepared.wishes))}")
 
+    def crashed(self, reason: str) -> None:
+        self._now_ends()
+        self.note(f"{click.style('vLLM died:', fg='red')} {reason}")
+
+    def restarting(self, restart: Restart, memory: Sequence[str], clean: bool) -> None:
+        self._now_ends()
+        back = "" if clean else "; not all of its memory is back"
+        self.note(f"restart {restart.number} of {restart.limit} in {duration(restart.delay_s)}{back}")
+        for line in memory:
+            self.note(f"  {line}")
+
     def stopping(self) -> None:
         self._now_ends()
         self.note("stopping vLLM ...")
 
-    def stopped(self, memory: Sequence[str], *, clean: bool) -> None:
+    def stopped(self, memory: Sequence[str], clean: bool) -> None:
         self.note("stopped" if clean else "stopped, but not all of its memory is back")
         for line in memory:
             self.note(f"  {line}")

@@ -1,4 +1,7 @@
-"""``serve --engine vllm``: look, start, serve until SIGINT or SIGTERM, stop, and say that the memory is back."""
+"""``serve --engine vllm``: look, start, serve until SIGINT or SIGTERM, stop, and say that the memory is back.
+
+An engine that crashes is started again by the same rule as in the window (:mod:`engine.supervise.keep`).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from functools import partial
 from engine import paths
 from engine.cli.main import BAD_INPUT, INTERRUPTED, NOT_STARTED, OK
 from engine.cli.vllm_launch import Prepared, VllmOptions, prepare
-from engine.cli.vllm_reporting import ServeReport
+from engine.cli.vllm_reporting import Restart, ServeReport
 from engine.domain.diagnosis import Diagnosis, Retry
 from engine.domain.plan import LaunchPlan
 from engine.errors import UserError
@@ -21,8 +24,10 @@ from engine.local.kernels import ensure_tested
 from engine.local.tested import wanted
 from engine.supervise.diagnose_retry import next_start
 from engine.supervise.diagnose_watch import EngineFailed, LogWatch, failed, start_watched
+from engine.supervise.keep import Keeper, RestartPolicy
 from engine.supervise.leftovers import sweep
 from engine.supervise.lifecycle import EngineHandle
+from engine.supervise.state import EngineState
 from engine.supervise.vllm import VllmEngine
 
 TICK_S = 1.0
@@ -32,6 +37,7 @@ async def serve_vllm(
     options: VllmOptions,
     report: ServeReport,
     *,
+    restarts: int = 2,
     skip_fixes: bool = False,
     skip_preflight: bool = False,
     skip_selftest: bool = False,
@@ -39,6 +45,8 @@ async def serve_vllm(
     """Run it to its end; the exit code.
 
     Args:
+        restarts: how often within ten minutes an engine that crashes is started again; never on a plan that would
+            fail the same way.
         skip_fixes: start although the engine lacks something that the plan needs.
         skip_preflight: start although something is in the way.
         skip_selftest: start although the numeric self-test has not been passed.
@@ -60,11 +68,11 @@ async def serve_vllm(
     engine = prepared.engine(report.progress)
     with _stop_signals() as stop:
         try:
-            return await _serve(engine, prepared, report, stop)
+            return await _serve(engine, prepared, report, stop, RestartPolicy(limit=restarts))
         finally:
             report.stopping()
             await engine.stop()
-            report.stopped([str(card) for card in engine.cards], clean=all(card.back for card in engine.cards))
+            report.stopped(*memory_of(engine))
 
 
 def next_try(prepared: Prepared, diagnosis: Diagnosis) -> tuple[Retry, LaunchPlan] | None:
@@ -72,13 +80,18 @@ def next_try(prepared: Prepared, diagnosis: Diagnosis) -> tuple[Retry, LaunchPla
     return next_start(diagnosis, prepared.plan, prepared.wishes, partial(prepared.memory.plan, prepared.machine))
 
 
-async def _serve(engine: VllmEngine, prepared: Prepared, report: ServeReport, stop: asyncio.Event) -> int:
+async def _serve(
+    engine: VllmEngine, prepared: Prepared, report: ServeReport, stop: asyncio.Event, policy: RestartPolicy
+) -> int:
     watch = LogWatch(engine, machine=prepared.machine, plan=prepared.plan, wishes=prepared.wishes)
     try:
         handle = await _started(engine, watch, prepared, report, stop)
         if handle is None:
             return INTERRUPTED
-        await _until_over(engine, watch, stop)
+        async with _ticking(report):
+            ended = await _until_over(engine, watch, report, stop, policy)
+        if not stop.is_set():
+            raise failed(await watch.verdict(), "engine.died", "serving", ended.short)
     except EngineFailed as error:
         retry = await asyncio.to_thread(next_try, prepared, error.diagnosis)
         report.failed(error, prepared, retry)
@@ -114,18 +127,47 @@ async def _as_value(engine: VllmEngine, watch: LogWatch, report: ServeReport) ->
         return error
 
 
-async def _until_over(engine: VllmEngine, watch: LogWatch, stop: asyncio.Event) -> None:
-    """Serve until told to stop. Raises EngineFailed when the engine ends by itself."""
+async def _until_over(
+    engine: VllmEngine, watch: LogWatch, report: ServeReport, stop: asyncio.Event, policy: RestartPolicy
+) -> EngineState:
+    """Serve until told to stop, over crashes too, or until the engine is not started again; its state then."""
+
+    def restarting(number: int, delay_s: float) -> None:
+        report.restarting(Restart(number, policy.limit, delay_s), *memory_of(engine))
+
+    keeper = Keeper(engine, policy, verdict=watch.hopeless, on_restart=restarting)
+    engine.on_state = _Told(engine, report)
     async with asyncio.TaskGroup() as tasks:
         following = tasks.create_task(watch.follow())
         stopping = tasks.create_task(stop.wait())
-        dying = tasks.create_task(engine.watch())
-        await asyncio.wait({stopping, dying}, return_when=asyncio.FIRST_COMPLETED)
-        for task in (following, stopping, dying):
+        keeping = tasks.create_task(keeper.keep())
+        await asyncio.wait({stopping, keeping}, return_when=asyncio.FIRST_COMPLETED)
+        engine.on_state = None
+        for task in (following, stopping, keeping):
             task.cancel()
-    if stop.is_set():
-        return
-    raise failed(await watch.verdict(), "engine.died", "serving", "it ended by itself")
+    return engine.state
+
+
+class _Told:
+    """Tells the report of crashes and of the starts after them."""
+
+    def __init__(self, engine: VllmEngine, report: ServeReport) -> None:
+        self._engine, self._report = engine, report
+        self._began: float | None = None  # of the start that runs
+
+    def __call__(self, state: EngineState) -> None:
+        if state.phase == "crashed":
+            self._report.crashed(state.short)
+        elif state.phase == "starting":
+            self._began = time.monotonic()
+        elif state.phase == "ready" and self._began is not None and self._engine.handle is not None:
+            self._report.ready(self._engine.handle, time.monotonic() - self._began, new_key=False)
+            self._began = None
+
+
+def memory_of(engine: VllmEngine) -> tuple[list[str], bool]:
+    """What the engine's end has left on each card in words, and whether all is back."""
+    return [str(card) for card in engine.cards], all(card.back for card in engine.cards)
 
 
 async def _check_fixes(prepared: Prepared, report: ServeReport, *, skip: bool) -> None:

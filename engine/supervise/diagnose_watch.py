@@ -92,6 +92,19 @@ class LogWatch:
         """What the whole log says, once the engine has ended."""
         return await asyncio.to_thread(self._whole)
 
+    async def hopeless(self, log: Path) -> str | None:
+        """Why a start of the same plan would end as this one did, once it has ended; None where it may go well.
+
+        Want of memory would come again, and so would every failure for which its rule names no restart. It is the
+        verdict of :class:`engine.supervise.keep.Keeper`.
+
+        Args:
+            log: of the engine; the one that is watched anyway.
+        """
+        found = await self.verdict()
+        again = any(remedy.action == "restart" for remedy in found.remedies)
+        return found.cause if explains(found) and (found.out_of_memory or not again) else None
+
     def explained(self, rule: str) -> Diagnosis:
         """A failure that was noticed by us and not by the engine, in the words of a rule."""
         found = catalogue().rule(rule)

@@ -35,6 +35,10 @@ class RestartPolicy:
     delays_s: tuple[float, ...] = (2.0, 15.0)
 
 
+OnRestart = Callable[[int, float], None]
+"""Hears of a restart before its pause: its number within the limit, and the pause in seconds."""
+
+
 async def no_verdict(log: Path) -> str | None:
     """Every end may have been bad luck."""
     return None
@@ -45,6 +49,7 @@ class Keeper:
 
     Args:
         verdict: asked after every end, before a restart.
+        on_restart: told of every restart.
         sleep, clock: the time between restarts, and the time itself (seconds, monotonic).
     """
 
@@ -54,10 +59,12 @@ class Keeper:
         policy: RestartPolicy | None = None,
         *,
         verdict: Verdict = no_verdict,
+        on_restart: OnRestart = lambda number, delay_s: None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._engine, self._policy, self._verdict = engine, policy or RestartPolicy(), verdict
+        self._engine, self._policy = engine, policy or RestartPolicy()
+        self._verdict, self._on_restart = verdict, on_restart
         self._sleep, self._clock = sleep, clock
         self._restarts: deque[float] = deque()
 
@@ -89,6 +96,7 @@ class Keeper:
             minutes = f"{policy.within_s / 60:g} minutes"
             return self._gave_up(ended, f"it is not started again after {policy.limit} restarts within {minutes}")
         delay = policy.delays_s[min(number, len(policy.delays_s)) - 1] if policy.delays_s else 0.0
+        self._on_restart(number, delay)
         self._engine.wait_for_restart(f"restart {number} of {policy.limit} in {delay:g} s: {ended.reason}")
         await self._sleep(delay)
         return self._engine.state.phase == "waiting"  # not stopped meanwhile

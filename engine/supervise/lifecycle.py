@@ -19,7 +19,7 @@ from engine.supervise.group import EngineGroup, StopOutcome
 from engine.supervise.memory import CardAfter, MemoryWatch
 from engine.supervise.ports import bind_port
 from engine.supervise.sleep import SleepWatch
-from engine.supervise.state import EngineState, Phase
+from engine.supervise.state import LOG_FOLLOWS, EngineState, Phase
 
 POLL_S = 0.05
 ABANDON_S = (
@@ -105,7 +105,7 @@ class SupervisedEngine:
         self._command = command
         self._host, self._port = host, port
         self._key = api_key or secrets.token_urlsafe(32)
-        self._live_socket = live_socket
+        self.live_socket = live_socket
         self._pid_dir = pid_dir or paths.runtime_dir()
         self._memory, self._sleep = memory, sleep or SleepWatch()
         self.on_state = on_state
@@ -234,7 +234,7 @@ class SupervisedEngine:
         pass_fds: Sequence[int] = (),
         death_signal: signal.Signals = signal.SIGKILL,
     ) -> EngineHandle:
-        live = {} if self._live_socket is None else {LIVE_VARIABLE: str(self._live_socket)}
+        live = {} if self.live_socket is None else {LIVE_VARIABLE: str(self.live_socket)}
         self._port = port
         self._group = EngineGroup.launch(
             argv,
@@ -247,7 +247,7 @@ class SupervisedEngine:
             death_signal=death_signal,
         )
         record = self._group.record
-        return EngineHandle(url_of(host, port), self._key, record.pid, record.started, self.log_path, self._live_socket)
+        return EngineHandle(url_of(host, port), self._key, record.pid, record.started, self.log_path, self.live_socket)
 
     async def _first(self, *works: Coroutine[Any, Any, str]) -> str:
         """The result of whichever ends first; the rest is cancelled. Its error is raised as it is."""
@@ -315,7 +315,7 @@ class SupervisedEngine:
         log = self._hide(group.log_tail())
         return UserError(
             code,
-            "the {name} engine {what}" + ("; the end of its log:\n{log}" if log else ""),
+            "the {name} engine {what}" + (f"{LOG_FOLLOWS}\n{{log}}" if log else ""),
             remedy="the whole log is in {path}",
             name=self._command.name,
             what=what,

@@ -34,6 +34,8 @@ left, or is about to be. ``waiting``: it will be started again in a moment. ``re
 engine has to show that it still works. ``adopted``: a server that we did not start answers. ``lost``: it does not.
 """
 
+LOG_FOLLOWS = "; the end of its log:"
+
 PHASES: tuple[Phase, ...] = get_args(Phase)
 
 MOVES: dict[Phase, frozenset[Phase]] = {
@@ -67,6 +69,11 @@ class EngineState:
     def ended(self) -> bool:
         """Whether an engine that had been ready is gone, by itself."""
         return self.phase in ("crashed", "failed", "lost")
+
+    @property
+    def short(self) -> str:
+        """The reason without the end of the engine's log, for those who show the log anyway."""
+        return self.reason.split(LOG_FOLLOWS, 1)[0]
 
     def __str__(self) -> str:
         return f"{self.phase}: {self.reason}" if self.reason else self.phase

@@ -3,8 +3,8 @@
     python -m vllm.entrypoints.cli.main serve --model DIR --served-model-name NAME --host H --port P ...
 
 ``STAND_IN_VLLM`` in the environment: ``die`` (ends while it loads the weights, as out of memory does), ``other``
-(serves another model), ``child`` (starts a process in a session of its own, as EngineCore may be), or ``hold=FILE``
-(loads no further until FILE is there).
+(serves another model), ``child`` (starts a process in a session of its own, as EngineCore may be), ``hold=FILE``
+(loads no further until FILE is there), or ``oom=FILE`` (serves, and runs out of memory once FILE is there).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -43,6 +44,13 @@ def log(text: str) -> None:
     sys.stdout.flush()
 
 
+def run_out_of_memory(gate: Path) -> None:
+    while not gate.exists():
+        time.sleep(0.05)
+    log("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.")
+    os._exit(1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("command", choices=["serve"])
@@ -64,6 +72,8 @@ def main() -> None:
         time.sleep(0.05)
     for text in AFTER:
         log(text)
+    if mode.startswith("oom="):
+        threading.Thread(target=run_out_of_memory, args=(Path(mode.removeprefix("oom=")),), daemon=True).start()
     name = "another" if mode == "other" else given.served_model_name
     asyncio.run(
         run_server(

@@ -182,12 +182,70 @@ def test_stopped_in_its_start_it_leaves_nothing(
 
 
 def test_an_engine_that_dies_while_it_serves_is_told(serve: Serve, desk_home: Path, python: Path) -> None:
-    served = serve()
+    served = serve("--restarts", "0")
     os.kill(served.until("ready")["pid"], signal.SIGKILL)
     assert served.end()[0] == NOT_STARTED
     (failed,) = served.named("engine_failed")
     assert failed["during"] == "serving"
+    assert "0 restarts" in failed["message"]
+    assert not served.named("restarting")
     assert nothing_is_left(desk_home, python)
+
+
+async def test_one_that_crashes_comes_back_at_the_same_place_but_not_for_ever(
+    serve: Serve, desk_home: Path, python: Path
+) -> None:
+    served = serve("--restarts", "1")
+    first = served.until("ready")
+    os.kill(first["pid"], signal.SIGKILL)
+    second = served.until("ready")
+    assert second["url"] == first["url"]
+    assert second["pid"] != first["pid"]
+    assert "SIGKILL" in served.named("crashed")[0]["reason"]
+    (again,) = served.named("restarting")
+    assert (again["number"], again["limit"], again["clean"]) == (1, 1, True)
+    async with EngineClient(second["url"], api_key=KEY) as client:
+        assert [card.id for card in await client.models()] == [MODEL_NAME]
+    os.kill(second["pid"], signal.SIGKILL)
+    assert served.end()[0] == NOT_STARTED
+    assert len(served.named("crashed")) == 2
+    assert len(served.named("restarting")) == 1
+    (failed,) = served.named("engine_failed")
+    assert "not started again after 1 restarts within 10 minutes" in failed["message"]
+    assert "SIGKILL" in failed["message"]
+    assert nothing_is_left(desk_home, python)
+
+
+def test_stopped_while_it_waits_to_start_again_it_leaves_nothing(serve: Serve, desk_home: Path, python: Path) -> None:
+    served = serve(as_json=False)
+    assert served.process.stdout is not None
+    assert served.process.stdout.readline().startswith("vLLM answers at http://127.0.0.1:")
+    (leader,) = [each for each in psutil.process_iter(["cmdline"]) if (each.info["cmdline"] or [""])[0] == str(python)]
+    leader.kill()
+    assert served.process.stderr is not None
+    said = ""
+    for line in served.process.stderr:
+        said += line
+        if line.startswith("restart 1 of 2 in 2 s"):
+            break
+    served.process.send_signal(signal.SIGTERM)
+    code, rest = served.end()
+    assert code == OK, rest
+    assert "vLLM died: " in said
+    assert rest.rstrip().endswith("stopped")
+    assert nothing_is_left(desk_home, python)
+
+
+def test_a_plan_that_ran_out_of_memory_is_not_started_again(serve: Serve, tmp_path: Path) -> None:
+    served = serve(mode=f"oom={tmp_path / 'gate'}")
+    served.until("ready")
+    (tmp_path / "gate").touch()
+    assert served.end()[0] == NOT_STARTED
+    (failed,) = served.named("engine_failed")
+    assert failed["diagnosis"]["rule"] == "oom"
+    assert failed["retry"] is not None, "another plan is offered instead"
+    assert served.named("crashed")
+    assert not served.named("restarting")
 
 
 def test_a_taken_port_is_in_the_way_and_skipped_it_has_a_remedy(serve: Serve) -> None:
