@@ -14,6 +14,7 @@ from engine.domain.question import Choice, Noul, Question, Score
 from engine.domain.reading import Draw, Method
 from engine.errors import EngineRefused, InputError
 from engine.reads.again import AgainAlone
+from engine.reads.plain_text import as_text
 from engine.reads.seen import Seen
 
 ONE_DRAW = "this wire makes one draw a question: no standard error and no agreement"
@@ -38,20 +39,7 @@ class NativeWire:
             EngineRefused: the engine does not take such reads; the message is its own.
             EngineUnreachable: nobody answers.
         """
-        if method.draws not in ("auto", 1):
-            raise InputError(
-                "reads.native_has_one_draw",
-                "{draws} draws are asked for, but the native wire makes one draw a question",
-                remedy="use the canvas wire, or draws: 1",
-                draws=method.draws,
-            )
-        if method.steps > 1:
-            raise InputError(
-                "reads.native_has_one_step",
-                "{steps} denoise steps are asked for, but the native wire makes one",
-                remedy="use the canvas wire, or steps: 1",
-                steps=method.steps,
-            )
+        check_native(method)
         wire = cls(client, questions, method)
         await wire._ask("")
         return wire
@@ -87,10 +75,28 @@ class NativeWire:
         return [_draw(response, str(number), question) for number, question in enumerate(self._questions, start=1)]
 
 
+def check_native(method: Method) -> None:
+    """Raises InputError when more than one draw or denoise step is asked for."""
+    if method.draws not in ("auto", 1):
+        raise InputError(
+            "reads.native_has_one_draw",
+            "{draws} draws are asked for, but the native wire makes one draw a question",
+            remedy="use the canvas wire, or draws: 1",
+            draws=method.draws,
+        )
+    if method.steps > 1:
+        raise InputError(
+            "reads.native_has_one_step",
+            "{steps} denoise steps are asked for, but the native wire makes one",
+            remedy="use the canvas wire, or steps: 1",
+            steps=method.steps,
+        )
+
+
 def system_one_request(state: str, questions: Sequence[Question], *, joint: bool = False) -> SystemOneRequest:
     """The request; questions are named 1, 2, ... in it, since an id of the user's may be one that servers refuse."""
     specs = {str(number): _spec(question) for number, question in enumerate(questions, start=1)}
-    return SystemOneRequest(state=state, questions=specs, joint=True if joint else None)
+    return SystemOneRequest(state=as_text(state), questions=specs, joint=True if joint else None)
 
 
 def _spec(question: Question) -> QuestionSpec:
@@ -98,14 +104,14 @@ def _spec(question: Question) -> QuestionSpec:
     match question:
         case Noul():
             sides = {"true": question.true_means, "false": question.false_means}
-            criteria = {side: text for side, text in sides.items() if text} or None
+            criteria = {side: as_text(text) for side, text in sides.items() if text} or None
         case Choice():
-            criteria = {option.name: option.description or None for option in question.options}
+            criteria = {as_text(each.name): as_text(each.description) or None for each in question.options}
         case Score():
-            criteria = question.levels
+            criteria = tuple(map(as_text, question.levels))
     return QuestionSpec(
         type=question.type,
-        instructions=question.instructions,
+        instructions=as_text(question.instructions),
         criteria=dict(criteria) if isinstance(criteria, Mapping) else criteria,
     )
 
@@ -114,7 +120,7 @@ def _draw(response: SystemOneResponse, name: str, question: Question) -> Draw:
     """The server's shares and label mass as one draw: masses are shares times label mass."""
     try:
         probabilities, diagnostics = response.answers[name].probabilities, response.diagnostics[name]
-        shares = [probabilities[answer] for answer in question.answers]
+        shares = [probabilities[as_text(answer)] for answer in question.answers]
     except KeyError as missing:
         raise EngineRefused(
             "engine.incomplete_read",

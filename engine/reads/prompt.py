@@ -1,8 +1,9 @@
 """The words that a read puts to the model. One wording per question type, versioned, stored with every run.
 
 The state comes first and is followed by one blank line, so that the engine's prefix cache serves every question of a
-row. Question ids are never shown to the model: an odd id changes answers. The demo model is trained on these very
-words (``tools/train_demo``); a changed word is a new ``WORDING``.
+row. Whatever spells out a control token is put to the model as text (``plain_text``). Question ids are never shown to
+the model: an odd id changes answers. The demo model is trained on these very words (``tools/train_demo``); a changed
+word is a new ``WORDING``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.domain.question import Choice, Noul, Question, Score
+from engine.reads.plain_text import as_text
 
 WORDING = 1
 
@@ -31,7 +33,7 @@ def question_text(question: Question, number: int | None = None) -> str:
 
 def alone_prompt(state: str, question: Question) -> str:
     """The user message of one question read alone."""
-    return f"{state}\n\n{question_text(question)}\n{reply_instruction(question)}"
+    return as_text(f"{state}\n\n{question_text(question)}\n{reply_instruction(question)}")
 
 
 def joint_prompt(state: str, questions: Sequence[Question]) -> str:
@@ -40,7 +42,7 @@ def joint_prompt(state: str, questions: Sequence[Question]) -> str:
         f"{question_text(question, number)}\n{reply_instruction(question)}"
         for number, question in enumerate(questions, start=1)
     ]
-    return "\n\n".join([state, *blocks, JOINT_REPLY])
+    return as_text("\n\n".join([state, *blocks, JOINT_REPLY]))
 
 
 def reply_instruction(question: Question) -> str:
