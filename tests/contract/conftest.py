@@ -25,12 +25,13 @@ from aiohttp import web
 
 from engine import paths
 from engine.embedded.engine import EmbeddedEngine
+from engine.embedded.live import LivePublisher
 from engine.embedded.model import DemoModel
 from engine.embedded.server import create_app
 from engine.embedded.tokenizer import DemoTokenizer
 
 sys.path.insert(0, str(Path(__file__).parent))
-from cpu_server import cpu_engine  # the folder is no package
+from cpu_server import LIVE, cpu_engine  # the folder is no package
 
 KEY = "contract-key"
 HELLO = [{"role": "user", "content": "Hello!"}]
@@ -58,7 +59,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Served:
-    """A server under test and what it serves."""
+    """A server under test and what it serves.
+
+    Attributes:
+        live: where it sends canvas frames, for a test to listen; None where nobody knows.
+    """
 
     url: str
     key: str
@@ -66,6 +71,7 @@ class Served:
     vocab_size: int
     canvas_length: int
     embedded: bool
+    live: Path | None = None
 
     @property
     def headers(self) -> dict[str, str]:
@@ -153,6 +159,7 @@ class Running:
         folder: its checkpoint.
         phases: of its start, as our supervisor told them; empty when it ran already.
         workers: how many we have started.
+        live: where it sends canvas frames.
     """
 
     url: str
@@ -160,6 +167,7 @@ class Running:
     folder: Path
     phases: tuple[str, ...] = ()
     workers: int = 0
+    live: Path | None = None
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -181,7 +189,13 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         yield None
     elif request.param == "url":
         folder = Path(os.environ["DESK_CONTRACT_FOLDER"])
-        yield Running(os.environ["DESK_CONTRACT_URL"], os.environ.get("DESK_CONTRACT_KEY", ""), folder)
+        live = os.environ.get("DG_LIVE_SOCK")
+        yield Running(
+            os.environ["DESK_CONTRACT_URL"],
+            os.environ.get("DESK_CONTRACT_KEY", ""),
+            folder,
+            live=Path(live) if live else None,
+        )
     else:
         with ExitStack() as stack:
             request.config.stash[SERVER] = stack
@@ -203,7 +217,7 @@ def _vllm_cpu(size: int, folder: Path, stack: ExitStack) -> Running:
 
     stack.callback(stop)
     handle = loop.run_until_complete(engine.start(timeout_s=START_S))
-    return Running(handle.base_url, handle.api_key, paths.demo_model_dir(), tuple(phases), size)
+    return Running(handle.base_url, handle.api_key, paths.demo_model_dir(), tuple(phases), size, handle.live_socket)
 
 
 @pytest.hookimpl(trylast=True)
@@ -220,15 +234,18 @@ def loaded() -> tuple[DemoModel, DemoTokenizer]:
 
 
 @asynccontextmanager
-async def _embedded(loaded: tuple[DemoModel, DemoTokenizer], session: aiohttp.ClientSession) -> AsyncIterator[Served]:
-    app = create_app(EmbeddedEngine(*loaded), api_key=KEY)
+async def _embedded(
+    loaded: tuple[DemoModel, DemoTokenizer], session: aiohttp.ClientSession, folder: Path
+) -> AsyncIterator[Served]:
+    live = folder / LIVE
+    app = create_app(EmbeddedEngine(*loaded, LivePublisher(str(live))), api_key=KEY)
     runner = web.AppRunner(app, handler_cancellation=True)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     host, port = runner.addresses[0][:2]
     config = loaded[0].config
-    yield Served(f"http://{host}:{port}", KEY, session, config.vocab_size, config.canvas_length, embedded=True)
+    yield Served(f"http://{host}:{port}", KEY, session, config.vocab_size, config.canvas_length, True, live)
     await runner.cleanup()
 
 
@@ -240,22 +257,25 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
 
 @pytest.fixture
 async def only_embedded(
-    loaded: tuple[DemoModel, DemoTokenizer], session: aiohttp.ClientSession
+    loaded: tuple[DemoModel, DemoTokenizer], session: aiohttp.ClientSession, tmp_path: Path
 ) -> AsyncIterator[Served]:
     """The embedded engine, for what is its own."""
-    async with _embedded(loaded, session) as served:
+    async with _embedded(loaded, session, tmp_path) as served:
         yield served
 
 
 @pytest.fixture
 async def served(
-    running: Running | None, loaded: tuple[DemoModel, DemoTokenizer], session: aiohttp.ClientSession
+    running: Running | None,
+    loaded: tuple[DemoModel, DemoTokenizer],
+    session: aiohttp.ClientSession,
+    tmp_path: Path,
 ) -> AsyncIterator[Served]:
     """Every engine in turn."""
     if running is None:
-        async with _embedded(loaded, session) as served:
+        async with _embedded(loaded, session, tmp_path) as served:
             yield served
     else:
         config = json.loads((running.folder / "config.json").read_text())
         size, length = config["text_config"]["vocab_size"], config["canvas_length"]
-        yield Served(running.url, running.key, session, size, length, embedded=False)
+        yield Served(running.url, running.key, session, size, length, False, running.live)
