@@ -10,11 +10,11 @@ from typing import Literal
 
 from engine.batch.export_rows import ExportTable
 from engine.batch.export_target import check_target, replacing
-from engine.batch.prepare import form_of
+from engine.batch.prepare import PreparedRun, form_of
 from engine.domain.run import Totals
 from engine.store.runs import RunView
 
-__all__ = ["ExportSummary", "check_target", "export_csv", "export_run", "kind_of"]
+__all__ = ["ExportSummary", "check_holds", "check_target", "export_csv", "export_run", "kind_of"]
 
 ExportKind = Literal["csv", "xlsx", "parquet", "jsonl", "manifest", "report"]
 _BUFFER = 1 << 18  # bytes
@@ -89,6 +89,24 @@ def export_run(
         with replacing(out, overwrite=overwrite) as part:
             write(table, part)
         return ExportSummary(out, view.rows, table.unanswered, table.guarded, table.renamed, table.totals)
+
+
+def check_holds(out: Path, run: PreparedRun | RunView) -> None:
+    """Whether a file of this kind can hold the run's rows and answers: asked before they are read.
+
+    Reads the whole table for a workbook: call it off the event loop.
+
+    Raises:
+        InputError: a workbook would be too small; names the place and the limit.
+    """
+    if kind_of(out) != "xlsx":
+        return
+    from engine.batch.export_xlsx import check_run, check_sheet
+
+    if isinstance(run, RunView):
+        check_run(run)
+    else:
+        check_sheet(run.form, run.table.columns, enumerate(run.table.rows(), start=1))
 
 
 def export_csv(

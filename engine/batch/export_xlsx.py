@@ -6,19 +6,25 @@ Texts are written as texts, which no spreadsheet runs, so that formulas need no 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import xlsxwriter
 from xlsxwriter.exceptions import FileCreateError
 
+from engine.batch.columns import question_columns
 from engine.batch.export_rows import Cell, ExportTable
 from engine.batch.manifest import manifest_of
+from engine.batch.prepare import form_of
+from engine.domain.form import Form
 from engine.errors import InputError
+from engine.store.run_export import long_rows
 from engine.store.runs import RunView
 
 # https://support.microsoft.com: Excel specifications and limits
 MAX_ROWS, MAX_COLUMNS, MAX_TEXT = 1_048_576, 16_384, 32_767
+_SHOWN = 80  # characters of a column's name
 _REMEDY = "export as CSV, Parquet or JSON lines, which have no such limit"
 
 
@@ -29,10 +35,7 @@ def write_workbook(table: ExportTable, part: Path, view: RunView) -> None:
         InputError: more rows, more columns or a longer text than a sheet holds.
         OSError: as the system says.
     """
-    for count, limit, what in ((view.rows + 1, MAX_ROWS, "rows"), (len(table.names), MAX_COLUMNS, "columns")):
-        if count > limit:
-            message = "a sheet holds {limit} {what} with its header, and this run needs {count}"
-            raise InputError("export.sheet_size", message, remedy=_REMEDY, limit=limit, what=what, count=count)
+    _check_size(view.rows, len(table.names))
     # What is not kept lies beside the target: the system's own folder for such files may be in memory.
     with tempfile.TemporaryDirectory(dir=part.parent, prefix=".") as folder:
         options = {
@@ -55,6 +58,52 @@ def write_workbook(table: ExportTable, part: Path, view: RunView) -> None:
             book.close()
         except FileCreateError as error:
             raise error.args[0] from error
+
+
+def check_sheet(form: Form, columns: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]]) -> None:
+    """Whether a sheet holds such a table with the form's answers: asked before a run that shall end in one.
+
+    Args:
+        rows: (number, cells) of all rows, or of those with long texts.
+
+    Raises:
+        InputError: more rows, more columns or a longer text than a sheet holds; names the place.
+    """
+    width = 1 + len(columns) + sum(len(question_columns(question)) for question in form.questions)
+    _check_size(0, width)
+    for column in columns:
+        _check_text(0, column, column)
+    for number, cells in rows:
+        _check_size(number, width)
+        for column, cell in zip(columns, cells, strict=True):
+            if len(cell) > MAX_TEXT // 2:
+                _check_text(number, column, cell)
+
+
+def check_run(view: RunView) -> None:
+    """``check_sheet`` of a stored run. Raises InputError as that does."""
+    _check_size(view.rows, 0)
+    check_sheet(form_of(view), view.spec.columns, long_rows(view, MAX_TEXT // 2))
+
+
+def _check_size(rows: int, columns: int) -> None:
+    for count, limit, what in ((rows + 1, MAX_ROWS, "rows"), (columns, MAX_COLUMNS, "columns")):
+        if count > limit:
+            message = "a sheet holds {limit} {what} with its header, and this run needs {count}"
+            raise InputError("export.sheet_size", message, remedy=_REMEDY, limit=limit, what=what, count=count)
+
+
+def _check_text(row: int, column: str, text: str) -> None:
+    if len(text.encode("utf-16-le", "surrogatepass")) // 2 > MAX_TEXT:
+        raise InputError(
+            "export.sheet_text",
+            "row {row}, column {column}: {count} characters; a cell of a sheet holds {limit}",
+            remedy=_REMEDY,
+            row=row,
+            column=column[:_SHOWN],
+            count=len(text),
+            limit=MAX_TEXT,
+        )
 
 
 def _answers(book: Any, table: ExportTable) -> None:
@@ -81,16 +130,7 @@ def _write(sheet: Any, at: int, place: int, cell: Cell, table: ExportTable) -> N
 
 
 def _text(sheet: Any, at: int, place: int, text: str, table: ExportTable, style: Any = None) -> None:
-    if len(text.encode("utf-16-le")) // 2 > MAX_TEXT:
-        raise InputError(
-            "export.sheet_text",
-            "row {row}, column {column}: {count} characters; a cell of a sheet holds {limit}",
-            remedy=_REMEDY,
-            row=at,
-            column=table.names[place],
-            count=len(text),
-            limit=MAX_TEXT,
-        )
+    _check_text(at, table.names[place], text)
     sheet.write_string(at, place, text, style)
 
 

@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from engine.batch.form import check_columns, dump_form, form_sha256, load_form, parse_form
-from engine.batch.selection import Selection, check_filter, select
+from engine.batch.selection import Selection, check_selection, select
 from engine.batch.tables import Table, TableFormat, file_sha256, open_table
 from engine.batch.template import RowTemplate
 from engine.domain.form import Form
 from engine.domain.reading import Method
 from engine.errors import InputError
 from engine.reads.prompt import WORDING
+from engine.reads.reader import check_reading
 from engine.store.runs import RunSpec, RunStore, RunView
 
 
@@ -83,10 +84,10 @@ def prepare_form(
     """
     check_columns(form, table.columns, str(form_path))
     template = RowTemplate(form.state, table.columns, f"{form_path}: state")
-    if selection.where:
-        check_filter(selection.where, table.columns)
+    check_reading(form.questions, form.method)
     if next(table.rows(), None) is None:
         raise InputError("table.empty", "{path} has no rows below its header", path=str(table.path))
+    check_selection(table, selection)
     spec = RunSpec(
         name=form.name,
         form=dump_form(form),

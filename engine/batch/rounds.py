@@ -9,11 +9,34 @@ from engine.batch.form import check_columns, dump_form, form_sha256, load_form
 from engine.batch.prepare import form_of
 from engine.domain.form import Form
 from engine.domain.reading import Method
-from engine.domain.run import Round
+from engine.domain.run import Round, RoundKind
 from engine.errors import InputError
+from engine.reads.reader import check_reading
+from engine.store.run_rounds import check_begin, no_new_question
 from engine.store.runs import RunStore
 
 MORE_DRAWS = 8  # of a second reading: half of the draws must be readable, and four seldom tell
+
+
+def check_round(store: RunStore, kind: RoundKind, method: Method | None = None, form_path: Path | None = None) -> None:
+    """Raise what beginning such a round would, without beginning it: before an engine is started for it.
+
+    Args:
+        method: None: as the round takes it by itself.
+        form_path: of questions.
+
+    Raises:
+        InputError: as ``retry``, ``reread`` and ``add_questions``.
+    """
+    store.query(lambda connection: check_begin(connection, kind))
+    chosen = method or store.spec.method
+    if kind == "reread":
+        chosen = _reread_method(store, method)
+    form = form_of(store)
+    if form_path is not None:
+        new = load_form(form_path)
+        form, chosen = _extended(store, new, form_path), new.method
+    check_reading(form.questions, chosen)
 
 
 def retry(store: RunStore, engine: str, method: Method | None = None) -> Round:
@@ -35,6 +58,10 @@ def reread(store: RunStore, engine: str, method: Method | None = None) -> Round:
     Raises:
         InputError: the run is not finished, nothing was unreadable, or the wire makes one draw only.
     """
+    return store.begin_round("reread", _reread_method(store, method), engine)
+
+
+def _reread_method(store: RunStore, method: Method | None) -> Method:
     chosen = method or replace(store.spec.method, draws=MORE_DRAWS)
     if chosen.wire == "native":
         raise InputError(
@@ -42,7 +69,7 @@ def reread(store: RunStore, engine: str, method: Method | None = None) -> Round:
             "the native wire makes one draw a question: a second reading would say the same",
             remedy="read again over the canvas wire, or reword the question",
         )
-    return store.begin_round("reread", chosen, engine)
+    return chosen
 
 
 def add_questions(store: RunStore, form_path: Path, engine: str) -> Round:
@@ -54,7 +81,19 @@ def add_questions(store: RunStore, form_path: Path, engine: str) -> Round:
         InputError: another state, a question that was changed, none that is new, or the run is not finished.
     """
     new = load_form(form_path)
-    return _add(store, extended(form_of(store), new, str(form_path)), form_path, new.method, engine)
+    form = _extended(store, new, form_path)
+    ids = [question.id for question in form.questions]
+    return store.add_questions(dump_form(form), form_sha256(form_path), ids, new.method, engine)
+
+
+def _extended(store: RunStore, new: Form, form_path: Path) -> Form:
+    """The run's form with the new questions, checked."""
+    old = form_of(store)
+    form = extended(old, new, str(form_path))
+    if len(form.questions) == len(old.questions):
+        raise no_new_question()
+    check_columns(form, store.spec.columns, str(form_path))
+    return form
 
 
 def extended(old: Form, new: Form, path: str) -> Form:
@@ -81,9 +120,3 @@ def extended(old: Form, new: Form, path: str) -> Form:
             raise InputError("round.changed", message, remedy=remedy, path=path, question=repr(question.id))
     added = tuple(question for question in new.questions if question.id not in known)
     return replace(old, questions=(*old.questions, *added))
-
-
-def _add(store: RunStore, form: Form, form_path: Path, method: Method, engine: str) -> Round:
-    check_columns(form, store.spec.columns, str(form_path))
-    ids = [question.id for question in form.questions]
-    return store.add_questions(dump_form(form), form_sha256(form_path), ids, method, engine)

@@ -99,8 +99,17 @@ def select(table: Table, selection: Selection) -> Iterator[tuple[str, ...] | Lef
             taken += 1
             yield cells
     if not taken:
-        remedy = "loosen the filter, or look at the values that its columns hold"
-        raise InputError("selection.none", "no row of {path} passes the filter", remedy=remedy, path=str(table.path))
+        raise _none(table)
+
+
+def check_selection(table: Table, selection: Selection) -> None:
+    """Whether a run would read anything; looks no further than the first row that it would read.
+
+    Raises:
+        InputError: a faulty filter or row; no row passes the filter.
+    """
+    if selection.where and not preview_selection(table, selection, 1):
+        raise _none(table)
 
 
 def preview_selection(table: Table, selection: Selection, count: int) -> list[tuple[int, tuple[str, ...]]]:
@@ -165,6 +174,11 @@ def _filter(table: Table, where: str) -> Callable[[int, tuple[str, ...]], bool]:
             ) from error
 
     return passes
+
+
+def _none(table: Table) -> InputError:
+    remedy = "loosen the filter, or look at the values that its columns hold"
+    return InputError("selection.none", "no row of {path} passes the filter", remedy=remedy, path=str(table.path))
 
 
 def _sampled(table: Table, selection: Selection, passes: Callable[[int, tuple[str, ...]], bool]) -> set[int] | None:

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import click
 
 from engine import paths
-from engine.batch.export import check_target
-from engine.batch.rounds import MORE_DRAWS, add_questions, reread, retry
+from engine.batch.export import check_holds, check_target
+from engine.batch.rounds import MORE_DRAWS, add_questions, check_round, reread, retry
 from engine.batch.runner import MAX_CONCURRENCY
 from engine.cli.decide import NICENESS, Draws
 from engine.cli.deciding import MOST, START, Ending, go_on
 from engine.cli.engines import EMBEDDED, HELP, check_choice, open_engine
 from engine.cli.reporting import JsonReporter, Reporter, TerminalReporter
 from engine.cli.steering import check_stdin
-from engine.domain.run import Round
+from engine.domain.reading import Method
+from engine.domain.run import Round, RoundKind
 from engine.store.runs import RunStore, RunView, run_path
 from engine.supervise.lifecycle import KEY_VARIABLE
 
 What = Literal["failed", "unreadable", "questions"]
+_KINDS: Mapping[What, RoundKind] = {"failed": "retry", "unreadable": "reread", "questions": "questions"}
 _PATH = click.Path(path_type=Path)
 
 
@@ -93,24 +96,46 @@ async def _again(
     ending: Ending,
     reporter: Reporter,
 ) -> int:
+    work = _Work(path, what, form, draws)
+    await asyncio.to_thread(work.check, ending.out)
     async with open_engine(choice, api_key, reporter.note) as engine:
-        await asyncio.to_thread(_begin, path, what, form, draws, engine.name)
+        await asyncio.to_thread(work.begin, engine.name)
         return await go_on(path, engine, ending, reporter)
 
 
-def _begin(path: Path, what: What, form: Path | None, draws: Literal["auto"] | int | None, engine: str) -> Round:
-    """Begin the round, unless it is begun already."""
-    kind = {"failed": "retry", "unreadable": "reread", "questions": "questions"}[what]
-    with RunStore.open(path) as store:
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """Which round of which run."""
+
+    path: Path
+    what: What
+    form: Path | None
+    draws: Literal["auto"] | int | None
+
+    def check(self, out: Path) -> None:
+        """Refuse what cannot be begun, before an engine is started for it."""
+        with RunStore.open(self.path) as store:
+            check_holds(out, store)
+            if not self._begun(store):
+                check_round(store, _KINDS[self.what], self._method(store), self.form)
+
+    def begin(self, engine: str) -> Round:
+        """Begin the round, unless it is begun already."""
+        with RunStore.open(self.path) as store:
+            if self._begun(store):
+                return store.round
+            match self.what:
+                case "failed":
+                    return retry(store, engine, self._method(store))
+                case "unreadable":
+                    return reread(store, engine, self._method(store))
+                case _:
+                    assert self.form is not None
+                    return add_questions(store, self.form, engine)
+
+    def _begun(self, store: RunStore) -> bool:
         current = store.round
-        if store.info().state != "finished" and current.kind == kind and not current.ended:
-            return current
-        method = None if draws is None else replace(store.spec.method, draws=draws)
-        match what:
-            case "failed":
-                return retry(store, engine, method)
-            case "unreadable":
-                return reread(store, engine, method)
-            case _:
-                assert form is not None
-                return add_questions(store, form, engine)
+        return store.info().state != "finished" and current.kind == _KINDS[self.what] and not current.ended
+
+    def _method(self, store: RunStore) -> Method | None:
+        return None if self.draws is None else replace(store.spec.method, draws=self.draws)

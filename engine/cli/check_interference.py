@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from engine.cli.checking import CheckOptions, bar, check_options, opened
-from engine.reads.interference import SAMPLE_ROWS, Interference, measure_interference
+from engine.cli.checking import CheckOptions, check_options, run_check
+from engine.reads.interference import SAMPLE_ROWS, Interference, check_interference, measure_interference
 
 
 @click.command("check-interference")
@@ -18,27 +17,14 @@ from engine.reads.interference import SAMPLE_ROWS, Interference, measure_interfe
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(sample: int, as_json: bool, **given: Any) -> None:
     """Read some rows of TABLE alone and jointly, and say how far FORM's questions pull each other."""
-    found = asyncio.run(_measure(CheckOptions(**given), sample))
-    if as_json:
-        click.echo(json.dumps(found.to_json()))
-        return
-    click.echo(found.sentence)
+    options = CheckOptions(**given)
+    run_check(options, sample, measure_interference, check_interference, as_json=as_json, lines=_lines)
+
+
+def _lines(found: Interference) -> Iterator[str]:
     for shift in found.questions:
-        click.echo(f"  {shift.question_id}: {_words(shift.shift, shift.rank_correlation)}, {shift.flips} changed")
-    click.echo(found.advice)
-
-
-async def _measure(options: CheckOptions, sample: int) -> Interference:
-    async with opened(options, sample) as (engine, form, rows):
-        with bar(" rows") as progress:
-            return await measure_interference(
-                engine.client,
-                form.questions,
-                form.method,
-                [(row.key, row.state) for row in rows],
-                sample=sample,
-                progress=progress,
-            )
+        yield f"  {shift.question_id}: {_words(shift.shift, shift.rank_correlation)}, {shift.flips} changed"
+    yield found.advice
 
 
 def _words(shift: float | None, ranking: float | None) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import click
 from tqdm import tqdm
@@ -16,7 +17,11 @@ from engine.batch.form import load_form
 from engine.batch.row_sample import SampledRow, sample_rows
 from engine.batch.tables import Table, open_table, sniff
 from engine.cli.engines import EMBEDDED, HELP, OpenEngine, check_choice, open_engine
+from engine.client.http import EngineClient
 from engine.domain.form import Form
+from engine.domain.question import Question
+from engine.domain.reading import Method
+from engine.reads.reader import check_reading
 from engine.supervise.lifecycle import KEY_VARIABLE
 
 Progress = Callable[[int, int], None]
@@ -127,17 +132,85 @@ def _with(command: Command, options: Sequence[Callable[[Command], Command]]) -> 
 
 
 @asynccontextmanager
-async def opened(options: CheckOptions, sample: int) -> AsyncIterator[tuple[OpenEngine, Form, tuple[SampledRow, ...]]]:
+async def opened(
+    options: CheckOptions, sample: int, check: Callable[[Sequence[Question]], object] | None = None
+) -> AsyncIterator[tuple[OpenEngine, Form, tuple[SampledRow, ...]]]:
     """The engine, the form, and a sample of the table's rows; all input is checked before the engine starts.
+
+    Args:
+        check: raises for questions that the work behind this cannot be done with.
 
     Raises:
         UserError: the input is faulty, or the engine does not answer.
     """
     check_choice(options.engine)
     form = options.load()
+    check_reading(form.questions, form.method)
+    if check is not None:
+        check(form.questions)
     rows = await asyncio.to_thread(sample_rows, form, options.open_table(), sample, seed=form.method.seed)
     async with open_engine(options.engine, options.api_key, say) as engine:
         yield engine, form, rows
+
+
+class Measured(Protocol):
+    """What a check finds."""
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding in numbers."""
+        ...
+
+
+class Measure[M: Measured](Protocol):
+    """``measure_interference`` or ``measure_order``."""
+
+    def __call__(
+        self,
+        client: EngineClient,
+        questions: Sequence[Question],
+        method: Method,
+        rows: Sequence[tuple[str, str]],
+        *,
+        sample: int,
+        progress: Progress,
+    ) -> Awaitable[M]: ...
+
+
+def run_check[M: Measured](
+    options: CheckOptions,
+    sample: int,
+    measure: Measure[M],
+    check: Callable[[Sequence[Question]], object],
+    *,
+    as_json: bool,
+    lines: Callable[[M], Iterable[str]],
+) -> None:
+    """Measure on a sample of rows with a bar, and print what was found.
+
+    Args:
+        check: as of ``opened``.
+        lines: what stands below the finding's sentence.
+
+    Raises:
+        UserError: as ``opened``.
+    """
+
+    async def work() -> M:
+        async with opened(options, sample, check) as (engine, form, rows):
+            with bar(" rows") as progress:
+                pairs = [(row.key, row.state) for row in rows]
+                return await measure(
+                    engine.client, form.questions, form.method, pairs, sample=sample, progress=progress
+                )
+
+    found = asyncio.run(work())
+    for line in [json.dumps(found.to_json())] if as_json else [found.sentence, *lines(found)]:
+        click.echo(line)
 
 
 def say(text: str) -> None:

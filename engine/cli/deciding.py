@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine import paths
 from engine.batch.control import RunControl
-from engine.batch.export import export_run
+from engine.batch.export import check_holds, export_run
 from engine.batch.joint_price import price_of_joint
 from engine.batch.prepare import PreparedRun, form_of
 from engine.batch.runner import Callbacks, ReaderOf, RunResult, first_error, run
@@ -64,6 +64,7 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
     check_choice(options.engine)
     check_out(options)
     prepared = await asyncio.to_thread(prepare_run, options)
+    await asyncio.to_thread(check_holds, options.out, prepared)
     resumed = _run_to_resume(options, prepared)
     ending = Ending(
         options.out,

@@ -144,10 +144,7 @@ async def measure_interference(
         InputError: fewer than two questions or no rows.
         EngineRefused, EngineUnreachable: as ``Reader.open`` and ``Reader.read``.
     """
-    if len(questions) < 2:
-        raise InputError(
-            "reads.joint_needs_two", "joint reading needs two questions or more, not {count}", count=len(questions)
-        )
+    check_interference(questions)
     if not rows:
         raise InputError("reads.no_rows", "there is no row to compare joint and single reads on")
     chosen = Random(method.seed).sample(list(rows), min(sample, len(rows)))
@@ -160,6 +157,14 @@ async def measure_interference(
         if progress is not None:
             progress(len(pairs), len(chosen))
     return compare(questions, pairs)
+
+
+def check_interference(questions: Sequence[Question]) -> None:
+    """Raises InputError for fewer than two questions."""
+    if len(questions) < 2:
+        raise InputError(
+            "reads.joint_needs_two", "joint reading needs two questions or more, not {count}", count=len(questions)
+        )
 
 
 async def _both_ways(alone: Reader, joint: Reader, row_key: str, state: str) -> list[Pair]:

@@ -114,11 +114,7 @@ async def measure_order(
         InputError: no choice among the questions, or no rows.
         EngineRefused, EngineUnreachable: as ``Reader.open`` and ``Reader.read``.
     """
-    choices = tuple(question for question in questions if isinstance(question, Choice))
-    if not choices:
-        raise InputError(
-            "reads.no_choice", "the form has no choice question: yes/no and score questions have no order to turn"
-        )
+    choices = choices_of(questions)
     if not rows:
         raise InputError("reads.no_rows", "there is no row to read in several orders")
     chosen = Random(method.seed).sample(list(rows), min(sample, len(rows)))
@@ -133,6 +129,20 @@ async def measure_order(
             progress(len(seen), len(chosen))
     found = tuple(_choice(question, seen) for question in choices)
     return OrderEffect(len(chosen), len(chosen) * sum(reader.canvases for reader in readers), found)
+
+
+def choices_of(questions: Sequence[Question]) -> tuple[Choice, ...]:
+    """The questions whose options have an order to turn.
+
+    Raises:
+        InputError: there is none.
+    """
+    choices = tuple(question for question in questions if isinstance(question, Choice))
+    if not choices:
+        raise InputError(
+            "reads.no_choice", "the form has no choice question: yes/no and score questions have no order to turn"
+        )
+    return choices
 
 
 async def _row(readers: Sequence[Reader], key: str, state: str) -> list[dict[str, Reading]]:

@@ -12,7 +12,7 @@ from engine.domain.reading import Draw, Method, Reading
 from engine.errors import InputError
 from engine.reads.canvas_wire import CanvasWire
 from engine.reads.draws import check_draws
-from engine.reads.native import ONE_DRAW, NativeWire
+from engine.reads.native import ONE_DRAW, NativeWire, check_native
 from engine.reads.rotate import RotatingWire, most_turns
 from engine.reads.seen import Seen
 from engine.reads.served import Served
@@ -75,7 +75,7 @@ class Reader:
             EngineRefused: the engine does not take such reads.
             EngineUnreachable: no engine answers.
         """
-        _check(questions, method)
+        check_reading(questions, method)
         wire: AnyWire
         if method.rotate and most_turns(questions) > 1:
             wire = await RotatingWire.open(client, questions, method, served)
@@ -187,7 +187,12 @@ class Reader:
         ]
 
 
-def _check(questions: Sequence[Question], method: Method) -> None:
+def check_reading(questions: Sequence[Question], method: Method) -> None:
+    """Check what needs no engine: ``Reader.open`` does, and whoever would start an engine for it before that.
+
+    Raises:
+        InputError: no questions, a setting out of range, or one that the wire does not have.
+    """
     check_draws(method)
     if not 1 <= method.steps <= MAX_STEPS:
         raise InputError(
@@ -204,3 +209,5 @@ def _check(questions: Sequence[Question], method: Method) -> None:
         )
     if not 0.0 <= method.min_mass <= 1.0:
         raise InputError("reads.mass_out_of_range", "min_mass must be 0 to 1, not {value}", value=method.min_mass)
+    if method.wire == "native":
+        check_native(method)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -66,3 +67,10 @@ def _page(view: RunView, after: int, limit: int) -> RawPage:
         return RawPage(rows, cursor.execute(query, (rows[0][0], rows[-1][0])).fetchall())
 
     return view.query(read)
+
+
+def long_rows(view: RunView, characters: int) -> list[tuple[int, list[str]]]:
+    """(row, cells) of the rows whose cells together have more characters than that."""
+    query = "SELECT row, cells FROM input WHERE length(cells) > ? ORDER BY row"
+    found = view.query(lambda connection: connection.execute(query, (characters,)).fetchall())
+    return [(row, json.loads(cells)) for row, cells in found]

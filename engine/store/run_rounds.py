@@ -34,6 +34,19 @@ def skip_left_out(connection: sqlite3.Connection, places: Sequence[int], method:
     return count
 
 
+def check_begin(connection: sqlite3.Connection, kind: RoundKind) -> None:
+    """Whether a round of this kind can be begun.
+
+    Raises:
+        InputError: the run is not finished, or nothing has the status that is read again.
+    """
+    _number(connection)
+    if kind in _STATUS:
+        status = _STATUS[kind]
+        if not connection.execute("SELECT sum(answers) FROM tally WHERE status = ?", (status,)).fetchone()[0]:
+            raise InputError("round.nothing", "no answer of this run has the status {status}", status=status)
+
+
 def begin_round(connection: sqlite3.Connection, kind: RoundKind, method: Method, engine: str) -> None:
     """Mark what is to be read again.
 
@@ -42,11 +55,9 @@ def begin_round(connection: sqlite3.Connection, kind: RoundKind, method: Method,
     """
     if kind not in _STATUS:
         raise BugError("round.kind", "no round of kind {kind} can be begun here", kind=kind)
+    check_begin(connection, kind)
     number, places = _number(connection), _places(connection)
-    status = _STATUS[kind]
-    marked = connection.execute("UPDATE answer SET due = ? WHERE status = ?", (number, status)).rowcount
-    if not marked:
-        raise InputError("round.nothing", "no answer of this run has the status {status}", status=status)
+    marked = connection.execute("UPDATE answer SET due = ? WHERE status = ?", (number, _STATUS[kind])).rowcount
     _note(connection, number, kind, method, engine, places, marked)
 
 
@@ -70,7 +81,7 @@ def begin_questions(
         raise BugError("round.questions", "the old questions must come first")
     new = range(len(places), len(questions))
     if not new:
-        raise InputError("round.no_new_question", "every question of the form is in the run already")
+        raise no_new_question()
     connection.execute(
         "UPDATE run SET form = ?, form_sha256 = ?, questions = ?",
         (json.dumps(form, ensure_ascii=False), form_sha256, json.dumps(list(questions), ensure_ascii=False)),
@@ -81,6 +92,11 @@ def begin_questions(
     left_out = skip_left_out(connection, new, method.name, number)
     rows = int(connection.execute("SELECT rows FROM run").fetchone()[0])
     _note(connection, number, "questions", method, engine, new, (rows - left_out) * len(new))
+
+
+def no_new_question() -> InputError:
+    """The error for a form that asks nothing new."""
+    return InputError("round.no_new_question", "every question of the form is in the run already")
 
 
 def end_round(connection: sqlite3.Connection) -> None:
