@@ -37,6 +37,7 @@ AFTER = (
     "GPU KV cache size: 386,459 tokens, Maximum concurrency for 262,144 tokens per request: 1.47x",
     "init engine (profile, create kv cache, warmup model) took 21.07 s (compilation: 0.00 s)",
 )
+OUT_OF_MEMORY = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB."
 
 
 def log(text: str) -> None:
@@ -47,7 +48,7 @@ def log(text: str) -> None:
 def run_out_of_memory(gate: Path) -> None:
     while not gate.exists():
         time.sleep(0.05)
-    log("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.")
+    os.write(1, f"{OUT_OF_MEMORY}\n".encode())
     os._exit(1)
 
 
@@ -65,7 +66,7 @@ def main() -> None:
     for text in BEFORE:
         log(text)
     if mode == "die":
-        sys.exit("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.")
+        sys.exit(OUT_OF_MEMORY)
     if mode == "child":
         subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"], start_new_session=True)
     while mode.startswith("hold=") and not Path(mode.removeprefix("hold=")).exists():
