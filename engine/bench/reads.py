@@ -1,0 +1,280 @@
+"""``bench reads``: reads a second of stock vLLM and of vLLM with our parts, one server after the other, same flags.
+
+    ./desk bench reads [--json] -- --python ENGINE/bin/python --model FOLDER [--flags "..."] [--env NAME=VALUE ...]
+
+Each server is measured with the same load: prompts with next to no read behind them (the ceiling), questions alone
+about fresh states, 24 questions that share a state through the prefix cache, and 24 questions on one canvas. Then both
+answer the same mixed reads, and the answers are compared. Prompts are made-up token ids and go over the canvas wire, so
+that no rendering is measured; what the native wire reaches is told besides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from engine.bench.reads_load import (
+    JOINT,
+    QUESTIONS,
+    Difference,
+    Prompts,
+    Rate,
+    Request,
+    answer_of,
+    difference,
+    open_prompts,
+    rate_of,
+)
+from engine.bench.result import BenchResult, Figure
+from engine.errors import UserError
+from engine.launch.plugin import FLAG, on_path
+from engine.supervise.group import EngineGroup
+from engine.supervise.ports import bind_port
+from engine.vllm_plugin.protocol import ARCHITECTURE, MODEL_CLASS, PARTS_VARIABLE
+
+PARTS = "tiles,reads"
+FLAGS = (
+    "--load-format dummy --attention-backend TRITON_ATTN --max-model-len 8192 --max-num-seqs 120 "
+    "--max-num-batched-tokens 8192 --gpu-memory-utilization 0.75 --enforce-eager"
+)
+"""For one card of 80 GB and more. 127 sequences are the most: vLLM takes 128 for its default, and makes it 8."""
+IN_FLIGHT = 192
+FRESH_TIMES, SHARED_TIMES, OF_CEILING = 10.0, 40.0, 0.8
+SHARE, LOGPROB = 1e-3, 1e-2
+LOADS = ("ceiling", "fresh", "shared_ceiling", "shared", "joint", "native")
+"""Methods of ``Prompts``."""
+LOOK_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is measured, and for how long.
+
+    Attributes:
+        python, model: of the engine.
+        flags, env: of both servers.
+        seconds: of each rate.
+        reads: that are compared.
+        tokens: of a state.
+        limit_s: for a start.
+    """
+
+    python: str
+    model: str
+    flags: tuple[str, ...]
+    env: Mapping[str, str]
+    in_flight: int = IN_FLIGHT
+    seconds: float = 8.0
+    reads: int = 500
+    tokens: int = 400
+    limit_s: float = 300.0
+    parts: str = PARTS
+    joint_slots: int = JOINT
+
+
+@dataclass(slots=True)
+class Measured:
+    """Of one server: rates by name, answers of the mixed reads, and the same reads kept from the fast path."""
+
+    rates: dict[str, Rate] = field(default_factory=dict)
+    answers: list[Any] = field(default_factory=list)
+    kept: list[Any] = field(default_factory=list)
+
+
+def setting(words: Sequence[str]) -> Setting:
+    """From the words behind ``bench reads --``."""
+    parser = argparse.ArgumentParser(prog="bench reads --", description=__doc__)
+    parser.add_argument("--python", required=True, help="the engine's interpreter")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--flags", default=FLAGS, help="of both servers")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--in-flight", type=int, default=IN_FLIGHT)
+    parser.add_argument("--seconds", type=float, default=8.0, help="of each rate")
+    parser.add_argument("--reads", type=int, default=500, help="that are compared")
+    parser.add_argument("--tokens", type=int, default=400, help="of a state")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for a start")
+    parser.add_argument("--parts", default=PARTS)
+    parser.add_argument("--joint-slots", type=int, default=JOINT, help="of a canvas with 24 questions")
+    asked = parser.parse_args(list(words))
+    env = dict(pair.split("=", 1) for pair in asked.env)
+    flags = tuple(shlex.split(asked.flags))
+    return Setting(
+        *(asked.python, asked.model, flags, env),
+        *(asked.in_flight, asked.seconds, asked.reads, asked.tokens, asked.limit, asked.parts, asked.joint_slots),
+    )
+
+
+async def measure_with(words: Sequence[str]) -> BenchResult:
+    """Both servers.
+
+    Raises:
+        UserError: a server does not start, or refuses a read.
+    """
+    asked = setting(words)
+    found: dict[str, Measured] = {}
+    try:
+        for name in ("stock", "fast"):
+            with tempfile.TemporaryDirectory(prefix="desk") as folder:
+                async with server(asked, Path(folder), fast=name == "fast") as url, session() as client:
+                    found[name] = await _measured(client, url, asked, compare_paths=name == "fast")
+    except* UserError as errors:
+        raise _first(errors) from None
+    return result(found["stock"], found["fast"], asked)
+
+
+def _first(errors: BaseException) -> BaseException:
+    """Of many requests that failed together."""
+    while isinstance(errors, BaseExceptionGroup):
+        errors = errors.exceptions[0]
+    return errors
+
+
+def session() -> aiohttp.ClientSession:
+    """As many connections as there are requests in flight."""
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), timeout=aiohttp.ClientTimeout(total=300))
+
+
+async def _measured(session: aiohttp.ClientSession, url: str, asked: Setting, *, compare_paths: bool) -> Measured:
+    prompts = await open_prompts(session, url, asked.tokens, asked.joint_slots)
+    found = Measured()
+    await warm(session, url, prompts, asked)
+    for name in LOADS:
+        found.rates[name] = await rate_of(session, url, getattr(prompts, name), asked.in_flight, asked.seconds)
+        _tell(name, found.rates[name])
+    found.answers = await _mixed(session, url, prompts, asked, stock=False)
+    if compare_paths:
+        found.kept = await _mixed(session, url, prompts, asked, stock=True)
+    return found
+
+
+async def warm(session: aiohttp.ClientSession, url: str, prompts: Prompts, asked: Setting) -> None:
+    """Kernels are compiled with the first request of a kind, and again at another number of them."""
+    for count in (1, asked.in_flight // 4 + 1, asked.in_flight):
+        async with asyncio.TaskGroup() as group:
+            for make in (prompts.fresh, prompts.joint, lambda: prompts.fresh(read=False)):
+                group.create_task(_many(session, url, [make() for _ in range(count)]))
+        _tell_text(f"warm with {count}")
+
+
+async def _many(session: aiohttp.ClientSession, url: str, requests: Sequence[Request]) -> None:
+    async with asyncio.TaskGroup() as group:
+        for request in requests:
+            group.create_task(answer_of(session, url, *request))
+
+
+def _tell(name: str, rate: Rate) -> None:
+    """A run takes minutes, and may be cut off."""
+    _tell_text(f"{name}: {rate.per_s:.1f}/s, {rate.middle_ms:.0f} and {rate.high_ms:.0f} ms")
+
+
+def _tell_text(text: str) -> None:
+    print(f"[{time.monotonic():.0f}] {text}", file=sys.stderr, flush=True)
+
+
+async def _mixed(
+    session: aiohttp.ClientSession, url: str, prompts: Prompts, asked: Setting, *, stock: bool
+) -> list[Any]:
+    """Answers to the mixed reads, in order."""
+    free = asyncio.Semaphore(asked.in_flight)
+
+    async def answer(number: int) -> Any:
+        async with free:
+            return await answer_of(session, url, *prompts.mixed(number, stock=stock))
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(answer(number)) for number in range(asked.reads)]
+    return [task.result() for task in tasks]
+
+
+@asynccontextmanager
+async def server(asked: Setting, folder: Path, *, fast: bool) -> AsyncIterator[str]:
+    """A server of its own; gives its address."""
+    with bind_port() as listener:
+        port = listener.getsockname()[1]
+    argv = [asked.python, "-m", "vllm.entrypoints.cli.main", "serve", "--model", asked.model]
+    argv += ["--served-model-name", "bench", "--host", "127.0.0.1", "--port", str(port), "--enable-scale-out"]
+    argv += ["--max-logprobs", "128", "--limit-mm-per-prompt", '{"image":0,"video":0}', *asked.flags]
+    env = {"VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1", "VLLM_WORKER_MULTIPROC_METHOD": "spawn", **asked.env}
+    if fast:
+        argv += [FLAG, json.dumps({ARCHITECTURE: MODEL_CLASS})]
+        env["PYTHONPATH"] = os.pathsep.join(filter(None, (str(on_path()), env.get("PYTHONPATH"))))
+        env[PARTS_VARIABLE] = asked.parts
+    log = folder / "server.log"
+    # Our interpreter's variables are not the engine's.
+    base = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    group = EngineGroup.launch(argv, log_path=log, pid_dir=folder, env={**base, **env}, inherit=False, port=port)
+    try:
+        await _ready(f"http://127.0.0.1:{port}", log, asked.limit_s, group)
+        _tell_text("fast server ready" if fast else "stock server ready")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        _tell_log(log)
+        await group.stop()
+
+
+async def _ready(url: str, log: Path, limit_s: float, group: EngineGroup) -> None:
+    async with session() as client:
+        for _ in range(int(limit_s / LOOK_S)):
+            try:
+                async with client.get(f"{url}/health") as answer:
+                    if answer.status == 200:
+                        return
+            except aiohttp.ClientError:
+                pass
+            if not group.members():
+                break
+            await asyncio.sleep(LOOK_S)
+    tail = (await asyncio.to_thread(log.read_text, errors="replace")).splitlines()[-15:]
+    raise UserError("bench.no_server", "the server did not start: {log}", log="\n".join(tail))
+
+
+def _tell_log(log: Path) -> None:
+    words = ("Diffusion Desk", "fast reads", "KV cache size", "ERROR")
+    for line in [line for line in log.read_text(errors="replace").splitlines() if any(w in line for w in words)][-8:]:
+        _tell_text(line[:240])
+
+
+def result(stock: Measured, fast: Measured, asked: Setting) -> BenchResult:
+    """The figures, with the targets that follow from what stock reached."""
+    figures: dict[str, Figure] = {}
+    for server, measured in (("stock", stock), ("fast", fast)):
+        for name, rate in measured.rates.items():
+            times = QUESTIONS if name == "joint" else 1
+            detail = f"p50 {rate.middle_ms:.0f} ms, p99 {rate.high_ms:.0f} ms, {rate.count} answers"
+            unit = "prompts/s" if name.endswith("ceiling") else "questions/s"
+            figures[f"{server}_{name}"] = Figure(rate.per_s * times, unit, detail=detail)
+    for name, most, ceiling in (("fresh", FRESH_TIMES, "ceiling"), ("shared", SHARED_TIMES, "shared_ceiling")):
+        highest = max(stock.rates[ceiling].per_s, fast.rates[ceiling].per_s)
+        target = min(most, OF_CEILING * highest / stock.rates[name].per_s)
+        ratio = fast.rates[name].per_s / stock.rates[name].per_s
+        figures[f"{name}_ratio"] = Figure(ratio, "", "at least", target, f"the lesser of {most:g} and 0.8 of ceiling")
+        p99 = fast.rates[name].high_ms / stock.rates[name].high_ms
+        figures[f"{name}_p99_ratio"] = Figure(p99, "", "at most", 1.0)
+    joint = fast.rates["joint"].per_s / stock.rates["joint"].per_s
+    figures["joint_ratio"] = Figure(joint, "", "at least", 1.0)
+    figures |= _equality("other_server", difference(stock.answers, fast.answers))
+    figures |= _equality("same_server", difference(fast.kept, fast.answers))
+    given = {"flags": " ".join(asked.flags), "env": dict(asked.env), "in_flight": asked.in_flight}
+    plain = BenchResult("reads", figures)
+    return BenchResult("reads", figures, {**plain.machine, **given})
+
+
+def _equality(name: str, found: Difference) -> dict[str, Figure]:
+    detail = f"{found.slots} slots, {found.tokens} with another argmax"
+    return {
+        f"{name}_share": Figure(found.share, "", "at most", SHARE, detail),
+        f"{name}_logprob": Figure(found.logprob, "nats", "at most", LOGPROB),
+    }
