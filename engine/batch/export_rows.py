@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -23,13 +23,14 @@ from engine.errors import BugError
 from engine.store.run_export import RawAnswer, RawPage, raw_pages
 from engine.store.runs import RunView
 
-PAGE = 2000  # rows in memory at a time
+PAGE = 250  # rows in memory at a time; more would not stay in the processor's cache, and take longer
 
 Cell = str | float | int | bool | None
 CellType = Literal["text", "number", "count", "truth"]
 
 _PLACE_AND_STATUS = itemgetter(1, 2)
 _PLAIN = frozenset(["", *string.ascii_letters, *string.digits])
+_QUOTED = (",", '"', "\n", "\r")
 _TRUTH = {None: "", 0: "false", 1: "true"}
 _LABEL_KINDS = ("label", "label_by", "label_at")
 _DIAGNOSTICS: tuple[CellType, ...] = ("number", "truth", "number", "count", "number", "number", "text", "text")
@@ -39,7 +40,7 @@ class ExportTable:
     """One pass over a run.
 
     Args:
-        typed: values instead of texts.
+        typed: values instead of the fields of a CSV.
         guard: an apostrophe before texts that a spreadsheet would run (only in texts).
 
     Attributes:
@@ -80,8 +81,8 @@ class ExportTable:
             for place, question in enumerate(self._form.questions)
         }
 
-    def rows(self) -> Iterator[list[Cell]]:
-        """The cells of every row, in the order of ``names``.
+    def rows(self) -> Iterator[Sequence[Cell]]:
+        """The cells of every row, in the order of ``names``; texts as the fields of a CSV, quoted where they must be.
 
         Raises:
             BugError: not every row came.
@@ -95,61 +96,90 @@ class ExportTable:
         if rows != self._view.rows:
             raise BugError("export.rows", "{rows} rows of {total} were exported", rows=rows, total=self._view.rows)
 
-    def _page(self, page: RawPage) -> Iterator[list[Cell]]:
+    def _page(self, page: RawPage) -> Iterator[Sequence[Cell]]:
         self._counts.update(map(_PLACE_AND_STATUS, page.answers))
-        blocks = iter(self._typed_blocks(page.answers) if self._typed else self._text_blocks(page.answers))
-        more = self._extras(page) if self._rounds or self._labels else None
-        answers, text, blanks = iter(page.answers), self._text, list(enumerate(self._blank))
-        answer = next(answers, None)
-        for row, cells in page.rows:
-            # Nearly every cell begins with a letter or a digit, and then there is nothing to guard.
-            out: list[Cell] = [row, *(cell if cell[:1] in _PLAIN else text(cell) for cell in from_json(cells))]
-            if answer is None or answer[0] != row:
-                self.unanswered += 1
-            for place, blank in blanks:
-                if answer is None or answer[0] != row or answer[1] != place:  # the run has not come to it
-                    out += blank
-                else:
-                    out += next(blocks)
-                    answer = next(answers, None)
-            if more is not None:
-                out += more(row)
+        numbers, cells = zip(*page.rows, strict=True)
+        inputs = [self._cells(column) for column in zip(*from_json(f"[{','.join(cells)}]"), strict=True)]
+        answers = self._by_question(page.answers)
+        columns: list[Sequence[Cell]] = [numbers if self._typed else [*map(str, numbers)], *inputs]
+        # Column by column, which spares most of the work on single cells; a page with holes is filled answer by answer.
+        if not self._typed and all(len(each) == len(numbers) for each in answers):
+            for place, each in enumerate(answers):
+                columns += self._text_columns(place, each)
+        else:
+            columns += zip(*self._with_holes(numbers, answers), strict=True)
+        if self._rounds or self._labels:
+            more = self._extras(page)
+            columns += zip(*map(more, numbers), strict=True)
+        yield from zip(*(columns if self._typed else map(quoted, columns)), strict=True)
+
+    def _cells(self, column: Sequence[str]) -> Sequence[str]:
+        # Nearly every cell begins with a letter or a digit, and then there is nothing to guard.
+        text = self._text
+        return [cell if cell[:1] in _PLAIN else text(cell) for cell in column]
+
+    def _by_question(self, answers: Sequence[RawAnswer]) -> list[Sequence[RawAnswer]]:
+        if len(self._blank) == 1:
+            return [answers]
+        found: list[list[RawAnswer]] = [[] for _ in self._blank]
+        for answer in answers:
+            found[answer[1]].append(answer)
+        return [*found]
+
+    def _with_holes(self, numbers: Sequence[int], answers: Sequence[Sequence[RawAnswer]]) -> Iterator[list[Cell]]:
+        """The answers' columns of every row, blank where the run has not come to it."""
+        given = [
+            dict(zip((answer[0] for answer in each), self._blocks(place, each), strict=True))
+            for place, each in enumerate(answers)
+        ]
+        for row in numbers:
+            self.unanswered += row not in given[0]
+            out: list[Cell] = []
+            for blocks, blank in zip(given, self._blank, strict=True):
+                out += blocks.get(row, blank)
             yield out
 
-    def _text_blocks(self, answers: Sequence[RawAnswer]) -> Iterator[Sequence[Cell]]:
-        """The columns of each answer as texts."""
+    def _blocks(self, place: int, answers: Sequence[RawAnswer]) -> Iterable[Sequence[Cell]]:
+        """The columns of each answer to a question."""
+        if self._typed:
+            return self._typed_blocks(place, answers)
+        return zip(*self._text_columns(place, answers), strict=True)
+
+    def _text_columns(self, place: int, answers: Sequence[RawAnswer]) -> list[Sequence[Cell]]:
+        """The columns of the answers to a question as texts."""
         if not answers:
-            return
-        text, no_shares = self._text, self._no_shares
-        # Column by column: a page of numbers becomes texts in one call.
-        _, places, states, values, shares, masses, truths, entropies, draws, stderrs, agreements, methods, errors, _ = (
-            zip(*answers, strict=True)
+            return []
+        text, no_shares = self._text, self._no_shares[place]
+        _, _, states, values, shares, masses, truths, entropies, draws, stderrs, agreements, methods, errors, _ = zip(
+            *answers, strict=True
         )
-        numbers = number_texts(tuple(None if type(value) is str else value for value in values))
-        rests = zip(
+        kept = [status == "ok" and value is not None for status, value in zip(states, values, strict=True)]
+        texts = number_texts(tuple(None if type(value) is str else value for value in values))
+        if not all(kept) or str in set(map(type, values)):
+            texts = [
+                (text(value) if type(value) is str else number) if ok else ""
+                for ok, value, number in zip(kept, values, texts, strict=True)
+            ]
+        # JSON writes numbers as this export does: with all digits that tell them from their neighbours.
+        parts = [share[1:-1].split(", ") if ok else no_shares for ok, share in zip(kept, shares, strict=True)]
+        return [
+            texts,
+            states,
+            *zip(*parts, strict=True),
             number_texts(masses),
-            map(_TRUTH.__getitem__, truths),
+            [*map(_TRUTH.__getitem__, truths)],
             number_texts(entropies),
-            draws,
+            [*map(str, draws)],
             number_texts(stderrs),
             number_texts(agreements),
             methods,
-            (text(error) if error else "" for error in errors),
-            strict=True,
-        )
-        columns = zip(places, states, values, numbers, shares, rests, strict=True)
-        for place, status, value, number, share, rest in columns:
-            if status == "ok" and value is not None:
-                # JSON writes numbers as this export does: with all digits that tell them from their neighbours.
-                parts = share[1:-1].split(", ")
-                yield (text(value) if type(value) is str else number, status, *parts, *rest)
-            else:
-                yield ("", status, *no_shares[place], *rest)
+            [text(error) if error else "" for error in errors],
+        ]
 
-    def _typed_blocks(self, answers: Sequence[RawAnswer]) -> Iterator[Sequence[Cell]]:
-        """The columns of each answer as values."""
+    def _typed_blocks(self, place: int, answers: Sequence[RawAnswer]) -> Iterator[Sequence[Cell]]:
+        """The columns of each answer to a question as values."""
         for answer in answers:
-            _, place, status, value, shares, mass, argmax, entropy, draws, stderr, agreement, method, error, _ = answer
+            _, _, status, value, shares, mass, argmax, entropy, draws, stderr, agreement, method, error, _ = answer
             ok = status == "ok" and value is not None
             parts = from_json(shares) if ok else [None] * len(self._no_shares[place])
             truth = None if argmax is None else bool(argmax)
@@ -165,7 +195,8 @@ class ExportTable:
             cells: list[Cell] = []
             for place in range(len(self._form.questions)):
                 if self._rounds:
-                    cells.append(rounds.get((row, place), self._none))
+                    number = rounds.get((row, place))
+                    cells.append(self._none if number is None else number if self._typed else str(number))
                 if self._labels:
                     cells += self._label(labels.get((row, place)))
             return cells
@@ -181,6 +212,22 @@ class ExportTable:
         safe = guarded(cell)
         self.guarded += safe is not cell
         return safe
+
+
+def quoted(column: Sequence[Any]) -> Sequence[str]:
+    """Texts as fields of a CSV (RFC 4180): in quotes where they hold a comma, a quote or a line break.
+
+    As ``csv.writer`` does it, but it looks at a whole column at once, since nearly none holds any.
+    """
+    whole = "".join(column)
+    if any(mark in whole for mark in _QUOTED):
+        return [_quoted(cell) if any(mark in cell for mark in _QUOTED) else cell for cell in column]
+    return column
+
+
+def _quoted(cell: str) -> str:
+    doubled = cell.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def number_texts(numbers: tuple[Any, ...]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from batch_helpers import CHOICE, NOUL, SCORE, form_of_store, make_run, numbered
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.batch import export_rows
 from engine.batch.columns import input_names
 from engine.batch.export import check_target, export_csv
+from engine.batch.export_rows import quoted
 from engine.batch.formulas import guarded
 from engine.domain.reading import Reading
 from engine.domain.run import Totals
@@ -243,3 +246,31 @@ def test_a_run_is_exported_after_its_table_is_gone(tmp_path: Path, out: Path) ->
     assert read_csv(out)[0]["text"] == "kept"
     with RunStore.open(path) as store:
         assert store.info().done == 1
+
+
+@given(st.lists(st.text(st.sampled_from(',"\n\r a=;\t\x85\u2028é'), max_size=6), min_size=1))
+def test_fields_are_quoted_as_the_csv_module_does(column: list[str]) -> None:
+    file = io.StringIO(newline="")
+    csv.writer(file, lineterminator="\r\n").writerows(("1", cell) for cell in column)
+    assert "".join(f"1,{field}\r\n" for field in quoted(column)) == file.getvalue()
+
+
+def test_pages_with_and_without_holes_are_written_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that is answered as a whole is written column by column, any other answer by answer."""
+    rows = [(str(number), f'say, "{number}"\r\n') for number in range(1, 8)]
+    with make_run(tmp_path, rows, NOUL, CHOICE) as store:
+        readings = ok_readings(form_of_store(store))
+        failed = tuple(Reading(each.question_id, "error", method="alone/canvas", error='no, "x"') for each in readings)
+        for row in (1, 2, 3, 4, 6):
+            store.add_answers(row, failed if row == 3 else readings)
+        path = store.path
+    written = []
+    for page in (1, 2, 7):
+        monkeypatch.setattr(export_rows, "PAGE", page)
+        export_csv(path, tmp_path / f"{page}.csv")
+        written.append((tmp_path / f"{page}.csv").read_bytes())
+    assert written[0] == written[1] == written[2]
+    found = read_csv(tmp_path / "1.csv")
+    assert [row["text"] for row in found] == [text for _, text in rows]
+    assert [row["q.status"] for row in found] == ["ok", "ok", "error", "ok", "", "ok", ""]
+    assert found[2]["team.error"] == 'no, "x"'
