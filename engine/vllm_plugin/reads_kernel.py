@@ -8,7 +8,6 @@ kept online. On a CPU the same is done with torch's operations.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from vllm.triton_utils import tl, triton
@@ -102,8 +101,9 @@ def _read_rows_device(logits: torch.Tensor, cap: float | None, labels: Labels) -
     return found
 
 
+# Triton reads a kernel's annotations as code of the kernel; types of Python's are errors to it.
 @triton.jit  # type: ignore[untyped-decorator]
-def _capped(x: Any, cap: Any, CAPPED: tl.constexpr) -> Any:
+def _capped(x, cap, CAPPED: tl.constexpr):  # type: ignore[no-untyped-def]
     if CAPPED:
         # tanh by an exponential that cannot overflow: for z >= 0, tanh(z) = (1 - e^-2z) / (1 + e^-2z).
         shrunk = tl.exp(-2.0 * tl.abs(x / cap))
@@ -113,23 +113,23 @@ def _capped(x: Any, cap: Any, CAPPED: tl.constexpr) -> Any:
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _read_rows_kernel(
-    logits_ptr: Any,
-    logits_stride: Any,
-    vocabulary: Any,
-    cap: Any,
-    ids_ptr: Any,
-    ids_stride: Any,
-    counts_ptr: Any,
-    slots_ptr: Any,
-    token_ids_ptr: Any,
-    logprobs_ptr: Any,
-    ranks_ptr: Any,
-    columns: Any,
+def _read_rows_kernel(  # type: ignore[no-untyped-def]
+    logits_ptr,
+    logits_stride,
+    vocabulary,
+    cap,
+    ids_ptr,
+    ids_stride,
+    counts_ptr,
+    slots_ptr,
+    token_ids_ptr,
+    logprobs_ptr,
+    ranks_ptr,
+    columns,
     CAPPED: tl.constexpr,
     COLUMNS: tl.constexpr,
     BLOCK: tl.constexpr,
-) -> None:
+):
     row = tl.program_id(0).to(tl.int64)
     base = logits_ptr + row * logits_stride
     # Maximum and argmax in the logits' own units: the softcap keeps the order. The sum is of e^(y - y of the maximum).

@@ -66,3 +66,10 @@ def test_the_kernel_gives_what_the_operations_give(told: Any) -> None:
     """Ties, minus infinity in whole blocks, fewer ids than columns, with and without a softcap."""
     assert told["kernel"]["same"]
     assert told["kernel"]["worst"] < NATS
+
+
+def test_the_kernel_compiles_for_real_cards() -> None:
+    """From Ampere to Blackwell, without one: what the interpreter takes, the compiler may not."""
+    found = run_in_engine("kernel_compiles.py")
+    assert len(found) == 6
+    assert all(len(sizes) == 5 and min(sizes) > 0 for sizes in found.values())
