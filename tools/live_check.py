@@ -155,8 +155,9 @@ async def started(given: argparse.Namespace, live: Path) -> AsyncIterator[tuple[
         print(f"ready after {ready['seconds']} s: {serve.durations()}", flush=True)
         yield ready["url"], serve
     finally:
-        said = [line for line in serve.log.read_text(errors="replace").splitlines() if "desk" in line.lower()]
-        print(*(f"log: {line[-200:]}" for line in said[-8:] if "args" not in line), sep="\n", flush=True)
+        log = serve.log.read_text(errors="replace") if serve.log.exists() else ""
+        said = [line for line in log.splitlines() if "Diffusion Desk's" in line or "live canvas" in line]
+        print(*(f"log: {line[-200:]}" for line in said[-8:]), sep="\n", flush=True)
         await asyncio.to_thread(serve.stop)
 
 

@@ -6,7 +6,7 @@ import os
 import socket
 
 from engine.embedded.sampler import Step
-from engine.vllm_plugin.protocol import SOCKET_VARIABLE, frame
+from engine.vllm_plugin.protocol import DECIMALS, SOCKET_VARIABLE, frame
 
 
 class LivePublisher:
@@ -32,7 +32,7 @@ class LivePublisher:
             step.converged,
             step.argmax.tolist(),
             step.accepted.tolist(),
-            step.entropy.tolist(),
+            step.entropy.astype("float64").round(DECIMALS).tolist(),
         )
         try:
             self._socket.sendto(datagram, self._path)

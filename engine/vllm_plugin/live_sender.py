@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.vllm_plugin.parts import LOGGER
-from engine.vllm_plugin.protocol import frame
+from engine.vllm_plugin.protocol import DECIMALS, frame
 
 BUFFERS = 64  # steps on their way; a reader that is further behind does not want them
 PATIENCE_S = 0.05  # a datagram waits for room; the kernel may hold as few as 10 of them (net.unix.max_dgram_qlen)
@@ -213,12 +213,13 @@ def datagram_of(buffer: Buffer, entropy_bound: float) -> bytes | None:
         watched.end_canvas()
         return None
     argmax = numbers[:width].tolist()
-    entropy = numbers[width : 2 * width].view("float32").tolist()
+    entropy = numbers[width : 2 * width].view("float32").astype("float64")
     converged = bool(commits or emitted)
     number = watched.number(step)
     if converged:
         watched.end_canvas()
-    return frame(watched.live_id, number, step, converged, argmax, accepted(entropy, entropy_bound), entropy)
+    kept = accepted(entropy.tolist(), entropy_bound)
+    return frame(watched.live_id, number, step, converged, argmax, kept, entropy.round(DECIMALS).tolist())
 
 
 def accepted(entropy: Sequence[float], bound: float) -> list[bool]:
