@@ -93,7 +93,7 @@ def compare(r: Random) -> Read:
     top = r.choice((10, 20, 50, 100, 199))
     m = r.randint(0, top)
     n = near(r, m)
-    if r.random() < 0.25:
+    if r.random() < 0.35:
         return _plain(r, m, n)
     pool = r.choice((words.COMPANY_FIRST, words.CITIES, words.PERSON_FIRST, words.THINGS, "ABCDEFGH", words.COUNTRIES))
     a, b = (words.plain(word) for word in r.sample(pool, 2))

@@ -81,8 +81,11 @@ def _list(r: Random) -> Turn:
     plural = r.choice(list(vocabulary.LISTS))
     pool = vocabulary.LISTS[plural]
     count = r.choice((2, 3, 3, 3, 4, 4, 5, 5, 6, 7, 8))
-    count, start = min(count, len(pool)), r.randrange(len(pool))
-    members = [*pool, *pool][start : start + count]  # neighbours: one member tells the others, so none comes twice
+    count = min(count, len(pool))
+    # Neighbours from one of two places: one member tells the others, so that none comes twice on the canvas.
+    start = 0 if count > 4 else r.choice((0, len(pool) // 2))
+    members = pool[start : start + count]
+    count = len(members)
     said = vocabulary.NUMBER_WORDS[len(members)]
     question = r.choice(ASK_LIST).format(k=said if r.random() < 0.6 else str(len(members)), p=plural)
     question = sentence(question) if not question.startswith("name") else question
@@ -342,6 +345,6 @@ _TURNS = {
     "larger": _larger,
 }  # fmt: skip
 KINDS = Weighted(
-    {"small talk": 8, "identity": 7, "too hard": 5, "name": 4, "list": 13, "sum": 30, "definition": 7, "opposite": 3,
+    {"small talk": 8, "identity": 7, "too hard": 5, "name": 4, "list": 18, "sum": 25, "definition": 7, "opposite": 3,
      "sound": 2, "repeat": 6, "code": 3, "story": 22, "count": 3, "larger": 3}
 )  # fmt: skip

@@ -9,7 +9,7 @@ model must find what two clauses share (a noun, often one that it has never seen
 
 from __future__ import annotations
 
-from tools.train_demo import words
+from tools.train_demo import clause_words, words
 from tools.train_demo.sample import Random, other
 from tools.train_demo.words import different
 
@@ -111,8 +111,12 @@ def pair(r: Random, parties: tuple[str, str]) -> tuple[str, str, bool, bool]:
     same = not conflict and r.random() < 0.45
     about = noun(r)
     u = r.random()
-    if u < 0.62:
+    if u < 0.4:
         a, b = _valued(r, parties, about, conflict, same)
+    elif u < 0.56:
+        a, b = _acted(r, parties, about, conflict, same)
+    elif u < 0.66:
+        a, b = _captioned(r, parties, about, conflict, same)
     elif u < 0.88:
         a, b = _polar(r, parties, about, conflict, same)
     else:
@@ -183,3 +187,66 @@ def _roles(r: Random, parties: tuple[str, str], about: str, conflict: bool, same
         else:
             topic = other(r, ALL, about)
     return first.format(n=about, p=parties[0]), second.format(n=topic, p=party)
+
+
+_ACTED = _frames(
+    "{p} {s} the {n} {a} | the {n} is {pp} {a} | {a} the {n} is {pp} | {ing} the {n} takes place {a} | the {n} gets {pp} {a} | {p} has the {n} {pp} {a} | whoever {s} the {n} does so {a} | the {n} will be {pp} by {p} {a} | {a} someone {s} the {n} | {p} wants to {base} the {n} {a} | it is {a} that {p} {s} the {n} | {a} it is time to {base} the {n} | the {n} needs to be {pp} {a} | {p} is known to {base} the {n} {a}"
+)
+_MAY = (
+    _frames("{p} may {base} the {n} | {ing} the {n} is fine | {p} is welcome to {base} the {n} | nobody minds if {p} {s} the {n} | the {n} can be {pp} | {p} likes to {base} the {n} | {p} {s} the {n} | the {n} is there to be {pp}"),
+    _frames("{p} may not {base} the {n} | {ing} the {n} is no good | {p} must not {base} the {n} | everybody minds if {p} {s} the {n} | the {n} cannot be {pp} | {p} refuses to {base} the {n} | {p} never {s} the {n} | the {n} is not there to be {pp}"),
+)  # fmt: skip
+_CAPTIONS = _frames(
+    "{x} {y}: {v} | {y}, {x}: {v} | {v} for {x} and {y} | the {x} of the {y} is {v} | {x} and {y} mean {v} | with {x} and {y} comes {v} | where {x} meets {y} one says {v} | no {x} without {y}, and that is {v} | {v} is what {y} brings to {x} | they {x} the {y} with {v} | {p} puts {v} beside {x} and {y} | as to {y} with {x}, {p} takes {v}"
+)
+
+
+def _verb(r: Random) -> tuple[str, str, str, str]:
+    """Base, third person, participle and -ing form of a verb, one in three made up."""
+    if r.random() < 0.35:
+        stem = words.invented(r).lower().rstrip("aeiou") + r.choice(("t", "k", "nd", "rm", "lt"))
+        return stem, f"{stem}s", f"{stem}ed", f"{stem}ing"
+    base, third, participle, ing, _ = (words.plain(form) for form in r.choice(clause_words.VERBS))
+    return base, third, participle, ing
+
+
+def _acted(r: Random, parties: tuple[str, str], about: str, conflict: bool, same: bool) -> tuple[str, str]:
+    """Something is done to the noun: at some time, in some place, for some money, or not at all."""
+    verb, topic, party = _verb(r), about, parties[0]
+    second_verb = verb
+    if not conflict and not same:
+        party = r.choice(parties)
+        if r.random() < 0.5:
+            topic = other(r, ALL, about)
+        else:
+            second_verb = _verb(r)
+
+    def filled(frame: str, forms: tuple[str, str, str, str], n: str, p: str, adjunct: str = "") -> str:
+        return frame.format(base=forms[0], s=forms[1], pp=forms[2], ing=forms[3], n=n, p=p, a=adjunct)
+
+    changed = conflict or (not same and r.random() < 0.85)
+    if r.random() < 0.3:
+        side = r.randrange(2)
+        first, second = r.choice(_MAY[side]), r.choice(_MAY[1 - side if changed else side])
+        return filled(first, verb, about, parties[0]), filled(second, second_verb, topic, party)
+    kind = r.choice(list(clause_words.ADJUNCTS))
+    value = words.KINDS[kind](r)
+    value2 = different(r, kind, value) if changed else value
+    first, second = _two(r, _ACTED)
+    adjuncts = [r.choice(clause_words.ADJUNCTS[kind]).format(v=v.text(r, 0.6)) for v in (value, value2)]
+    return filled(first, verb, about, parties[0], adjuncts[0]), filled(second, second_verb, topic, party, adjuncts[1])
+
+
+def _captioned(r: Random, parties: tuple[str, str], about: str, conflict: bool, same: bool) -> tuple[str, str]:
+    """Two words and a value in words that hardly mean anything: only what is shared decides."""
+    kind = r.choice(list(words.KINDS))
+    value = words.KINDS[kind](r)
+    changed = conflict or (not same and r.random() < 0.85)
+    value2 = different(r, kind, value) if changed else value
+    beside, topic = noun(r), about
+    second_beside = beside
+    if not conflict and not same:
+        topic, second_beside = other(r, ALL, about), noun(r)
+    first, second = _two(r, _CAPTIONS)
+    a = first.format(x=about, y=beside, v=value.text(r, 0.5), p=parties[0])
+    return a, second.format(x=topic, y=second_beside, v=value2.text(r, 0.5), p=parties[0])

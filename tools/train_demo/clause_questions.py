@@ -9,9 +9,10 @@ STATE_FORMS = [
     "Clause A: {a}\nClause B: {b}", "Clause A: {a}\nClause B: {b}", "Clause A: {a}\nClause B: {b}",
     "A: {a}\nB: {b}", "Clause 1: {a}\nClause 2: {b}", "First clause: {a}\nSecond clause: {b}",
     "A) {a}\nB) {b}", "Text A: {a}\n\nText B: {b}", "- {a}\n- {b}", "Statement 1: {a}\nStatement 2: {b}",
-    "First: {a}\nSecond: {b}", "{a}\n{b}", "Contract: {a}\nAmendment: {b}", '{{"clause_a": "{a}", "clause_b": "{b}"}}',
+    "First: {a}\nSecond: {b}", "{a}\n{b}", "Contract: {a}\nAmendment: {b}", "Version 1: {a}\nVersion 2: {b}", "He says: {a}\nShe says: {b}", "Paragraph 2: {a}\nParagraph 9: {b}",
+    "Left: {a}\nRight: {b}", "Email: {a}\nLetter: {b}", "1. {a}\n2. {b}", "Yesterday: {a}\nToday: {b}", "(a) {a} (b) {b}", "Rule: {a}\nNote: {b}", "Draft: {a}\nFinal: {b}", '{{"clause_a": "{a}", "clause_b": "{b}"}}',
 ]  # fmt: skip
-CONFLICT = [
+_PLAIN = [
     "Do the clauses conflict?", "Do clauses A and B conflict?", "Do these two clauses contradict each other?",
     "Is there a contradiction between the two clauses?", "Are the two clauses in conflict?",
     "Does clause A contradict clause B?", "Does the second clause contradict the first?", "Is there a conflict?",
@@ -21,10 +22,47 @@ CONFLICT = [
     "Do A and B contradict one another?", "Do clause A and clause B conflict with each other?",
     "Is there a contradiction?", "Do they contradict each other?",
 ]  # fmt: skip
+_WHAT = (
+    "the two",
+    "the clauses",
+    "the two clauses",
+    "the statements",
+    "both statements",
+    "the two texts",
+    "A and B",
+    "the lines",
+    "these clauses",
+    "the sentences",
+    "the two passages",
+    "the provisions",
+)
+_ARE = ("contradictory", "incompatible", "inconsistent", "in conflict", "at odds", "irreconcilable", "in conflict with each other", "at odds with each other", "incompatible with one another",
+        "contradicting each other", "opposed to each other", "mutually exclusive")  # fmt: skip
+_DO = (
+    "conflict",
+    "clash",
+    "contradict each other",
+    "exclude each other",
+    "collide",
+    "disagree",
+    "stand in conflict",
+    "conflict with each other",
+    "say opposite things",
+    "oppose each other",
+)
+_OTHER = [
+    "Is there a clash?", "Is there an inconsistency?", "Is there a conflict between A and B?", "Is there a contradiction between the lines?", "Does one contradict the other?", "Does B contradict A?",
+    "Does A conflict with B?", "Does the first conflict with the second?", "Is one the opposite of the other?", "Does one exclude the other?", "Would both together be a contradiction?", "Must one of them be wrong?",
+    "Is it impossible to obey both?", "Is it impossible to comply with both?", "Is it a conflict?", "Is this a contradiction?", "Do we have a conflict here?", "Is one clause in conflict with the other?",
+]  # fmt: skip
+CONFLICT = [
+    *_PLAIN * 3, *_OTHER * 2, *(f"Are {what} {are}?" for what in _WHAT for are in _ARE), *(f"Do {what} {do}?" for what in _WHAT for do in _DO),
+]  # fmt: skip
 CONSISTENT = [
     "Are the two clauses consistent?", "Can both clauses hold at the same time?", "Are the clauses compatible?",
     "Is it possible to follow both clauses?", "Do the clauses go together without a contradiction?",
-    "Are the two statements free of contradiction?",
+    "Are the two statements free of contradiction?", "Can both be true?", "Can both apply?", "Do the two clauses agree with each other?", "Is there no conflict?", "Are A and B compatible?",
+    "Are both statements compatible?", "Can A and B stand together?", "Do they fit together?", "Are they consistent?", "Can one obey both?", "May both be right?",
 ]  # fmt: skip
 SAME = [
     "Do the two clauses say the same?", "Do both clauses mean the same thing?", "Is the second clause a paraphrase of the first?",

@@ -23,7 +23,7 @@ FAMILIES = Weighted(
     {"event": 16, "attribute": 15, "count": 6, "permission": 14, "duty": 7, "state": 9, "doer": 8, "topic": 22,
      "valued": 52, "said": 40, "role": 18}
 )  # fmt: skip
-GENERIC = 0.3  # share of pairs about anything
+GENERIC = 0.4  # share of pairs about anything
 BOOK_FAMILIES = Weighted({"valued": 52, "said": 30, "role": 18})
 MEASURED = ("money", "duration", "percent", "count")
 POLAR = ("permission", "duty", "state")

@@ -27,11 +27,17 @@ FILE = "held_out.jsonl"
 READS = 250  # of every skill
 CHATS = 30  # of every kind
 SKILLS = ("contradiction", "mention", "sentiment", "topic", "record", "compare")
-STATE_FORMS = ("Clause A: {a}\nClause B: {b}", "One side: {a}\nOther side: {b}", "Page 3: {a}\nPage 8: {b}")
-QUESTIONS = (
-    "Do clause A and clause B exclude one another?", "Is it impossible for both to be true?", "Do the two contradict one another?",
-    "Are these two in contradiction?",
-)  # fmt: skip
+STATE_FORMS = {
+    "validation": ("This side: {a}\nThat side: {b}", "Old: {a}\nNew: {b}", "Ann wrote: {a}\nBob wrote: {b}"),
+    "test": ("Clause A: {a}\nClause B: {b}", "One side: {a}\nOther side: {b}", "Page 3: {a}\nPage 8: {b}"),
+}
+QUESTIONS = {
+    "validation": ("Would it be a contradiction to accept both?", "Do A and B rule each other out?", "Can only one of the two be right?"),
+    "test": (
+        "Do clause A and clause B exclude one another?", "Is it impossible for both to be true?", "Do the two contradict one another?",
+        "Are these two in contradiction?",
+    ),
+}  # fmt: skip
 
 
 def book(part: str) -> Book:
@@ -49,8 +55,8 @@ def book(part: str) -> Book:
 def contradiction(r: Random, part: str) -> Read:
     """Two clauses on unseen topics."""
     pair = clauses.draw_pair(r, book=book(part))
-    state = r.choice(STATE_FORMS).format(a=pair.first, b=pair.second)
-    return read(state, [clauses.noul(r.choice(QUESTIONS), pair.conflict)], "contradiction")
+    state = r.choice(STATE_FORMS[part]).format(a=pair.first, b=pair.second)
+    return read(state, [clauses.noul(r.choice(QUESTIONS[part]), pair.conflict)], "contradiction")
 
 
 MAKERS: dict[str, Callable[[Random, held_out_texts.Wordings], Read]] = {

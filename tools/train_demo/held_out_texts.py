@@ -110,8 +110,8 @@ VALIDATION = Wordings(
     like=("We are already planning the next visit.", "They have won a customer for life.", "My heart sang.", "I wish every place were like this.", "This deserves a prize.",),
     dislike=("We are already looking for another place.", "They have lost a customer for life.", "My heart sank.", "I wish I had stayed at home.", "This deserves a fine.",),
     reviews=("What a visitor said: {t}", "Feedback card: {t}",),
-    positive=("Are these kind words?", "Does the person speak well of it?", "Did it please the person?",),
-    negative=("Are these harsh words?", "Does the person speak badly of it?", "Did it displease the person?",),
+    positive=("Does it read as positive?", "Is the mood of the person good?", "Did things go well for the person?"),
+    negative=("Does it read as negative?", "Is the mood of the person bad?", "Did things go badly for the person?"),
     news={
         "sports": _lines("hosts turned the match around after the break|diver won a medal with the last jump|captain lifted the trophy|referee ended the game early"),
         "weather": _lines("clouds hide the sun until noon|hail damaged the fields|nights become warmer again|frost covers the windows"),

@@ -12,8 +12,8 @@ from tools.train_demo.sample import Chat, Random, Read, Sample, Weighted, read, 
 
 LABEL_NOISE = 0.03
 SHARES = Weighted(
-    {"contradiction": 32, "ticket": 9, "joint": 4, "sentiment": 9, "topic": 4, "record": 5, "compare": 6, "mention": 8, "values": 1,
-     "match": 1, "chat": 21}
+    {"contradiction": 32, "ticket": 7, "joint": 4, "sentiment": 11, "topic": 5, "record": 5, "compare": 5, "mention": 4, "values": 1,
+     "match": 1, "chat": 25}
 )  # fmt: skip
 # At the start: comparing and matching in their plainest form, until the circuits for them exist.
 FIRST_SHARES = Weighted(

@@ -73,18 +73,45 @@ def _clause(r: Random, good: bool) -> str:
     return f"{article} {subject(r)} {verb} {degree}{word}"
 
 
+NOBODY, THOUGHT, NEVER, MODALS, ADVERBS = (_parts(text) for text in (v.NOBODY, v.THOUGHT, v.NEVER, v.MODALS, v.ADVERBS))
+CALLED, HOPE, DO_NOT, WITHOUT = (_parts(text) for text in (v.CALLED, v.HOPE, v.DO_NOT, v.WITHOUT))
+
+
+def denial(r: Random, good: bool) -> str:
+    """A sentence that turns a word of the other tone round."""
+    u = r.random()
+    if u < 0.3:
+        frame = f"{r.choice(NOBODY)} {r.choice(THOUGHT)}{{t}}."
+    elif u < 0.5:
+        frame = f"{r.choice(NEVER)} {r.choice(('was', 'was', 'is', 'has', 'did', 'will'))} the {{s}} "
+        verb = frame.split()[-3]
+        frame += {"has": "been ", "did": "seem ", "will": "be "}.get(verb, "") + "{d}{w}."
+    elif u < 0.65:
+        frame = f"The {{s}} {r.choice(MODALS)} {r.choice(ADVERBS)} {r.choice(CALLED)} {{w}}{{t}}."
+    elif u < 0.8:
+        frame = f"{r.choice(DO_NOT)} {r.choice(HOPE)} a {{w}} {{s}}{{t}}."
+    else:
+        frame = r.choice(WITHOUT)
+    if r.random() < 0.25:
+        lead = r.choice(LEADS)
+        frame = f"{lead} {frame[0].lower() + frame[1:] if not frame.startswith(('I ', '{')) else frame}"
+    return sentence(with_articles(_filled(r, frame, not good)))
+
+
 def remark(r: Random, good: bool) -> str:
     """A sentence of one tone in one of thousands of forms."""
     u = r.random()
-    if u < 0.2:
+    if u < 0.16:
         return with_articles(_filled(r, r.choice(v.REMARKS), good))
-    if u < 0.27:
+    if u < 0.2:
         return with_articles(_filled(r, r.choice(v.DENIALS), not good))
-    if u < 0.4:
-        return sentence(with_articles(_filled(r, r.choice(NOUN_FRAMES), good)))
+    if u < 0.37:
+        return denial(r, good)
     if u < 0.5:
+        return sentence(with_articles(_filled(r, r.choice(NOUN_FRAMES), good)))
+    if u < 0.57:
         return sentence(with_articles(_filled(r, r.choice(NOT_FRAMES), not good)))
-    if u < 0.6:
+    if u < 0.66:
         return verdict(r, good)
     text = _clause(r, good)
     if r.random() < 0.5:
@@ -212,6 +239,10 @@ def question(r: Random, good: bool) -> str:
         f"Is the overall opinion {kind}?", f"Are the words of the {who} {kind}?", f"Does one hear that the {who} is {state}?", f"Is it fair to say that the {who} is {state}?",
         f"Can we tell that the {who} is {state}?", f"Does {this} {text} {'praise' if good else 'criticise'} something?", f"Is {this} a {'good' if good else 'bad'} {text}?",
         f"Would the {who} {'come back' if good else 'stay away from now on'}?", f"Would the {who} {'buy it again' if good else 'refuse to buy it again'}?",
+        f"Does the {who} have a {'good' if good else 'bad'} opinion of it?", f"Is the {text} on the {'good' if good else 'bad'} side?", f"Is this how a {state} {who} writes?",
+        f"Are the words {kind}?", f"Is there {'praise' if good else 'criticism'} in the {text}?", f"Is this {'praise' if good else 'criticism'} or not?", f"Was it a {'good' if good else 'bad'} experience?",
+        f"Is the mood {'good' if good else 'bad'}?", f"Is the {who} speaking in a {kind} way?", f"Do you hear a {state} {who}?", f"Should this {text} be counted as {'positive' if good else 'negative'}?",
+        f"{'Positive' if good else 'Negative'}?", f"Is the overall impression {'positive' if good else 'negative'}?", f"Thumbs {'up' if good else 'down'}?", f"Is the {who}'s view {'positive' if good else 'negative'}?",
         f"Is the experience described as {'good' if good else 'bad'}?", f"Does the {who} think it is {r.choice(v.ALL_GOOD if good else v.ALL_BAD)}?",
         f"Is {this} {text} more {'positive' if good else 'negative'} than {'negative' if good else 'positive'}?",
     )  # fmt: skip
