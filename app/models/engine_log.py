@@ -34,6 +34,21 @@ class LogNews:
 
 
 @dataclass(frozen=True, slots=True)
+class StartChoice:
+    """A start whose log can be shown.
+
+    Attributes:
+        log: which one; the number of its file, which stays while the file's name changes. 0: the newest, whichever.
+        text: when it began and what became of it.
+        detail: the same in full.
+    """
+
+    log: int
+    text: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LogFilter:
     """Which lines are shown: of at least a level, and with a text in them, whatever its case."""
 

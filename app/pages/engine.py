@@ -14,8 +14,9 @@ from app.models.engine_state import EngineState
 from app.pages import engine_words as words
 from app.pages.engine_diagnosis import connect_diagnosis
 from app.presenters.engine import EngineChoice, EnginePresenter
-from app.presenters.engine_log import LogFeed
+from app.presenters.engine_log import EngineLogs
 from app.presenters.engine_memory import look_at_memory
+from app.presenters.engine_process import log_of
 from app.presenters.engine_remedies import EngineRemedies
 from app.presenters.setup_elsewhere import Elsewhere
 from app.tasks import spawn_late
@@ -52,7 +53,7 @@ class EnginePage(QWidget):
         super().__init__(parent)
         self.setObjectName("page.engine")
         self._presenter, self._remedies, self._elsewhere = presenter, remedies, elsewhere
-        self._feed = LogFeed()
+        self._logs = EngineLogs()
         self._refreshing = False
         self._build()
         self._connect()
@@ -158,6 +159,7 @@ class EnginePage(QWidget):
             made.clicked.connect(lambda _checked=False, call=slot: call())
         presenter.state_changed.connect(self.set_state)
         presenter.vllm.progressed.connect(self._on_progress)
+        self.log.start_wanted.connect(self._refresh)
         connect_diagnosis(self.diagnosis, presenter, remedies)
         remedies.page_wanted.connect(self.page_wanted)
         remedies.proposed.connect(self._on_proposed)
@@ -209,11 +211,18 @@ class EnginePage(QWidget):
                 self._show_start()
             used = await presenter.memory()
             self.facts.set_value("memory", QLocale().formattedDataSize(used) if used else "")
-            self.log.take(await self._feed.look(presenter.state.log))
+            await self._look_at_log(presenter.state)
             if self.memory.isVisible():
                 self.memory.show_memory(await look_at_memory(presenter.vllm.ours(await presenter.pids())))
         finally:
             self._refreshing = False
+
+    async def _look_at_log(self, state: EngineState) -> None:
+        newest = log_of(state)
+        if self.log.isVisible():
+            starts = await self._logs.starts(newest, running=state.ready or state.busy)
+            self.log.show_starts(words.start_choices(starts))
+        self.log.take(await self._logs.look(newest, self.log.chosen))
 
 
 def _tab(*cards: QWidget) -> QWidget:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from PySide6.QtCore import QCoreApplication
 
+from app.models.engine_log import StartChoice
 from app.models.engine_start import StartView
 from app.models.engine_state import EngineState
 from app.models.notice import as_sentence
+from engine.supervise.log_starts import LogStart
+
+CAUSE = 60  # characters of a cause in a list
 
 
 def tr(text: str) -> str:
@@ -44,6 +49,23 @@ def explanation(state: EngineState, start: StartView) -> str:
     if state.kind == "vllm":
         return tr("DiffusionGemma on this computer's cards, started by the plan of the Setup page.")
     return tr("A server at an address that you gave. The program talks to it and never starts or stops it.")
+
+
+def start_choices(starts: Sequence[LogStart]) -> tuple[StartChoice, ...]:
+    """The starts of an engine as entries of a list, the newest first."""
+    return tuple(_start_choice(place, start) for place, start in enumerate(starts))
+
+
+def _start_choice(place: int, start: LogStart) -> StartChoice:
+    ends = {"running": tr("runs"), "ready": tr("was ready"), "not_ready": tr("was not ready")}
+    end = ends[start.end]
+    if start.cause:
+        end = tr("died: {why}") if start.end == "ready" else tr("did not start: {why}")
+    when = clock(start.began.timestamp())
+    cause = start.cause.rstrip(".")
+    shown, short = tr("Start of {when} · {end}"), cause if len(cause) <= CAUSE else f"{cause[: CAUSE - 1]}…"
+    text, full = (shown.format(when=when, end=end.format(why=why)) for why in (short, cause))
+    return StartChoice(start.inode if place else 0, text, f"{full}\n{start.path}")
 
 
 def clock(since: float | None) -> str:

@@ -10,22 +10,24 @@ import os
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-import psutil
 from PySide6.QtCore import QObject, Signal
 
 from app.models.engine_state import EngineKind, EngineState
+from app.presenters.engine_process import memory_of, pids_of, remove_sockets
 from app.presenters.engine_vllm import VllmStart
 from app.tasks import cancel_all, spawn
 from engine import paths
 from engine.client.http import EngineClient
 from engine.client.live import LiveChannel
+from engine.client.wire import ModelCard
 from engine.domain.diagnosis import Diagnosis
-from engine.errors import EngineError, EngineRefused
+from engine.errors import EngineError
 from engine.local.launch import LocalEngine
+from engine.supervise.adopted import AdoptedEngine
 from engine.supervise.diagnose_watch import EngineFailed, explains
 from engine.supervise.embedded import embedded_engine
+from engine.supervise.group import EngineGroup
 from engine.supervise.keep import Keeper, RestartPolicy
 from engine.supervise.leftovers import sweep
 from engine.supervise.lifecycle import SupervisedEngine
@@ -76,6 +78,7 @@ class EnginePresenter(QObject):
         self.vllm.hung.connect(self._on_hang)
         self._api_key: str | None = None
         self._engine: SupervisedEngine | None = None
+        self._adopted: AdoptedEngine | None = None
         self._engine_kind: EngineKind = "embedded"
         self._busy = asyncio.Lock()
         self._starting: asyncio.Task[None] | None = None
@@ -92,10 +95,17 @@ class EnginePresenter(QObject):
         """For workers that talk to the same engine; hand it over in their environment, never in arguments."""
         return self._api_key
 
+    @property
+    def _group(self) -> EngineGroup | None:
+        """The processes, where they are ours."""
+        return self._engine.group if self._engine is not None else None
+
     def configure(self, choice: EngineChoice) -> None:
         """Another engine, from its next start on."""
         self.choice = choice
         if self.state.phase in ("stopped", "failed", "lost"):
+            if self._adopted is not None:
+                self._adopted.release()  # or it would come back instead of the new one
             self._set(EngineState(kind=choice.kind))
 
     def start(self) -> None:
@@ -141,7 +151,7 @@ class EnginePresenter(QObject):
         if self._starting is not None:
             self._starting.cancel()
         async with self._busy:
-            if self.state.phase == "stopped":
+            if self.state.phase == "stopped" and self.client is None:
                 return
             self._set(replace(self.state, phase="stopping"))
             try:
@@ -174,24 +184,20 @@ class EnginePresenter(QObject):
         client = self.client
         if not self.state.ready or client is None:
             return
-        if not await client.health():
+        if self._adopted is not None:
+            await self._adopted.look()
+        elif not await client.health():
             await self._lost(client, self.tr("it does not answer"))
         if client is not self.client:
             await client.close()  # it was let go meanwhile, and our question may have opened it again
 
     async def memory(self) -> int | None:
         """Resident bytes of all processes of the engine, or None when it is not ours or not running."""
-        group = self._engine.group if self._engine is not None else None
-        if group is None:
-            return None
-        return await asyncio.to_thread(lambda: sum(_rss(process) for process in group.members()))
+        return await memory_of(self._group)
 
     async def pids(self) -> frozenset[int]:
         """Of all processes of the engine; empty when it is not ours or not running."""
-        group = self._engine.group if self._engine is not None else None
-        if group is None:
-            return frozenset()
-        return await asyncio.to_thread(lambda: frozenset(process.pid for process in group.members()))
+        return await pids_of(self._group)
 
     async def log_tail(self, lines: int = LOG_LINES) -> str:
         """The end of the engine's log; empty for an engine that is not ours."""
@@ -200,31 +206,32 @@ class EnginePresenter(QObject):
 
     async def sweep_leftovers(self) -> int:
         """Ends engines that a crash of an earlier window left behind; how many there were."""
-        await asyncio.to_thread(_remove_sockets, paths.runtime_dir())
+        await asyncio.to_thread(remove_sockets, paths.runtime_dir())
         return len(await sweep(paths.runtime_dir()))
 
     async def _open(self, choice: EngineChoice) -> EngineState:
         if choice.kind == "url":
             await self._forget_embedded()
             self._api_key = choice.api_key
-            self.client = EngineClient(choice.url, api_key=choice.api_key)
-            state = EngineState("ready", "url", url=self.client.address, since=time.time())
-        else:
-            engine = await self._own_engine(choice)
-            plan = engine.launch.plan if isinstance(engine, LocalEngine) and engine.launch else None
-            self._set(replace(self.state, log=engine.log_path, plan=plan))
-            handle = await (self.vllm.start(engine) if isinstance(engine, VllmEngine) else engine.start())
-            self._api_key = handle.api_key
-            self.client = EngineClient(handle.base_url, api_key=handle.api_key)
-            state = EngineState(
-                "ready",
-                choice.kind,
-                url=handle.base_url,
-                pid=handle.pid,
-                since=time.time(),
-                log=handle.log_path,
-                plan=plan,
-            )
+            client = self.client = EngineClient(choice.url, api_key=choice.api_key)
+            self._adopted = AdoptedEngine(client, on_state=lambda life: self._on_adopted(client, life))
+            card = await self._adopted.adopt()
+            return self._of_card(EngineState("ready", "url", url=client.address, since=time.time()), card)
+        engine = await self._own_engine(choice)
+        plan = engine.launch.plan if isinstance(engine, LocalEngine) and engine.launch else None
+        self._set(replace(self.state, log=engine.log_path, plan=plan))
+        handle = await (self.vllm.start(engine) if isinstance(engine, VllmEngine) else engine.start())
+        self._api_key = handle.api_key
+        self.client = EngineClient(handle.base_url, api_key=handle.api_key)
+        state = EngineState(
+            "ready",
+            choice.kind,
+            url=handle.base_url,
+            pid=handle.pid,
+            since=time.time(),
+            log=handle.log_path,
+            plan=plan,
+        )
         return await self._with_model(state)
 
     async def _own_engine(self, choice: EngineChoice) -> SupervisedEngine:
@@ -243,13 +250,12 @@ class EnginePresenter(QObject):
         return self._engine
 
     async def _with_model(self, state: EngineState) -> EngineState:
+        """With what it serves; a start is not over before it serves something."""
         assert self.client is not None
-        cards = await self.client.models()
-        if not cards:
-            raise EngineRefused(
-                "engine.no_model", "the server at {url} serves no model", status=200, url=state.url, remedy=""
-            )
-        card = cards[0]
+        return self._of_card(state, (await self.client.models())[0])
+
+    @staticmethod
+    def _of_card(state: EngineState, card: ModelCard) -> EngineState:
         return replace(state, model=card.id, context=card.max_model_len, owner=card.owned_by)
 
     async def _release(self) -> None:
@@ -259,6 +265,9 @@ class EnginePresenter(QObject):
                 watcher.cancel()
         self._watchers = []
         client, self.client = self.client, None
+        adopted, self._adopted = self._adopted, None
+        if adopted is not None:
+            adopted.release()
         self._api_key = None
         if client is not None:
             await client.close()
@@ -276,6 +285,9 @@ class EnginePresenter(QObject):
     def _watch(self) -> None:
         client, engine = self.client, self._engine
         assert client is not None
+        if self._adopted is not None:
+            self._watchers = [spawn(self, self._watch_adopted(self._adopted), "server elsewhere")]
+            return
         self._watchers = [spawn(self, self._watch_health(client), "engine health")]
         if isinstance(engine, VllmEngine):
             self._watchers.append(spawn(self, self._keep(client, engine), "engine process"))
@@ -291,10 +303,26 @@ class EnginePresenter(QObject):
             missed = 0 if not self.state.ready or await client.health() else missed + 1
         await self._lost(client, self.tr("it does not answer"))
 
+    async def _watch_adopted(self, adopted: AdoptedEngine) -> None:
+        await adopted.watch()
+
+    def _on_adopted(self, client: EngineClient, life: Life) -> None:
+        """A server elsewhere that is lost comes back by itself; it is nobody else's business what it did meanwhile."""
+        adopted = self._adopted
+        if client is not self.client or adopted is None:
+            return
+        if life.phase == "lost" and self.state.ready:
+            remedy = self.tr("It is used again as soon as it answers; answers that arrived are kept.")
+            self._set(replace(self.state, phase="lost", message=self.tr("it does not answer"), remedy=remedy))
+        elif life.phase == "adopted" and self.state.phase == "lost" and adopted.card is not None:
+            back = replace(self.state, phase="ready", message="", remedy="", since=time.time())
+            self._set(self._of_card(back, adopted.card))
+            self.ready.emit(client)
+
     async def _watch_process(self, client: EngineClient, engine: SupervisedEngine) -> None:
         ended = await engine.watch()
         if ended.ended:
-            code = engine.group.exit_code() if engine.group is not None else None
+            code = self._group.exit_code() if self._group is not None else None
             ending = self.tr("it ended") if code is None else self.tr("it ended ({how})").format(how=exit_text(code))
             await self._lost(client, ending)
 
@@ -365,18 +393,3 @@ class EnginePresenter(QObject):
         if state != self.state:
             self.state = state
             self.state_changed.emit(state)
-
-
-def _remove_sockets(folder: Path) -> None:
-    """Live channels of windows that are gone: a killed one cannot remove its own."""
-    for path in folder.glob("live-*.sock"):
-        owner = path.stem.removeprefix("live-")
-        if owner.isdecimal() and not psutil.pid_exists(int(owner)):
-            path.unlink(missing_ok=True)
-
-
-def _rss(process: psutil.Process) -> int:
-    try:
-        return int(process.memory_info().rss)
-    except psutil.Error:
-        return 0

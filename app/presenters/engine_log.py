@@ -11,6 +11,7 @@ from pathlib import Path
 from app.models.engine_log import LogNews
 from engine.domain.diagnosis import LogLine
 from engine.supervise.diagnose_lines import LineParser, LineSplitter
+from engine.supervise.log_starts import LogStart, LogStarts
 
 FIRST_BYTES = 512 * 1024  # of the end of a log that is opened
 MOST_BYTES = 1024 * 1024  # at one look; what is before that is passed over
@@ -19,6 +20,31 @@ _LEVEL = re.compile(r"\b(DEBUG|INFO|WARNING|ERROR|CRITICAL)\b")  # of lines that
 _HEAD = 60  # characters where it stands
 _BAR = re.compile(r"\d+%\|")
 _FIGURES = re.compile(r"[\d.,:%|/\u2580-\u259f#\s]+")
+
+
+class EngineLogs:
+    """The logs of an engine's last starts, of which one is chosen."""
+
+    def __init__(self) -> None:
+        self._feed, self._starts = LogFeed(), LogStarts()
+        self._kept: tuple[LogStart, ...] = ()
+
+    async def look(self, newest: Path | None, chosen: int) -> LogNews:
+        """The news of the chosen start's log; of the newest where that is gone.
+
+        Args:
+            newest: the log of the newest start.
+            chosen: as :class:`app.models.engine_log.StartChoice` has it.
+        """
+        path = next((start.path for start in self._kept if start.inode == chosen), newest)
+        return await self._feed.look(path)
+
+    async def starts(self, newest: Path | None, *, running: bool) -> tuple[LogStart, ...]:
+        """The starts whose logs are kept, the newest first."""
+        if newest is None:
+            return ()
+        self._kept = await asyncio.to_thread(self._starts.look, newest, running=running)
+        return self._kept
 
 
 class LogFeed:
@@ -44,9 +70,11 @@ class LogFeed:
                 raise FileNotFoundError
             with path.open("rb") as file:
                 state = os.fstat(file.fileno())
-                anew = path != self._path or state.st_ino != self._inode or state.st_size < self._at
+                # A log keeps its number when the next start gives it another name.
+                anew = self._path is None or state.st_ino != self._inode or state.st_size < self._at
+                self._path = path
                 if anew:
-                    self._path, self._inode, self._at = path, state.st_ino, 0
+                    self._inode, self._at = state.st_ino, 0
                     self._begin()
                 room = FIRST_BYTES if anew else MOST_BYTES
                 skipped = max(0, state.st_size - self._at - room)

@@ -133,7 +133,7 @@ class EngineRemedies(QObject):
         memory = load_memory(memory_file())
 
         def planner(wishes: Wishes) -> PlanResult:
-            return memory.plan(launch.machine, wishes)
+            return launch.fit(memory.plan(launch.machine, wishes))
 
         one = replace(diagnosis, remedies=(remedy,))
         return next_start(one, launch.plan, memory.wished.as_wishes(), planner, failed=tuple(self._engine.vllm.failed))
@@ -145,7 +145,7 @@ class EngineRemedies(QObject):
             return
         memory = load_memory(memory_file())
         wishes = replace(memory.wished.as_wishes(), profile=profile)
-        found = await asyncio.to_thread(memory.plan, launch.machine, wishes)
+        found = await asyncio.to_thread(lambda: launch.fit(memory.plan(launch.machine, wishes)))
         if isinstance(found, Refusal):
             self.refused.emit(f"{found.reason}. {next(iter(found.ways_out), '')}")
             return

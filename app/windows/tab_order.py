@@ -11,14 +11,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLayout, QMainWindow, QScrollArea, QSplitter, QTabWidget, QWidget
 
-
-def reveal(widget: QWidget) -> None:
-    """Scrolls whatever ``widget`` lies in until it can be seen."""
-    above = widget.parentWidget()
-    while above is not None:
-        if isinstance(above, QScrollArea):
-            above.ensureWidgetVisible(widget)
-        above = above.parentWidget()
+from app.widgets.reveal import reveal as reveal  # the window's tab order takes it from here
 
 
 def step(window: QWidget, current: QWidget | None, *, forward: bool) -> QWidget | None:

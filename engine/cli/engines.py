@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from engine import paths
 from engine.client.http import EngineClient
-from engine.errors import EngineUnreachable, InputError
+from engine.errors import InputError
+from engine.supervise.adopted import AdoptedEngine, silent
 from engine.supervise.embedded import embedded_engine
 from engine.supervise.leftovers import sweep
 
@@ -51,7 +52,7 @@ class OpenEngine:
             await self.supervised.watch()  # it has ended: this notes it
             await self.supervised.start()
         elif not await self.client.health():
-            raise _silent(self.client.address)
+            raise silent(self.client.address)
 
 
 def check_choice(choice: str) -> None:
@@ -78,14 +79,12 @@ async def open_engine(choice: str, api_key: str | None, say: Say) -> AsyncIterat
         say: told what happens on the way (a start, leftovers that were ended).
 
     Raises:
-        UserError: as :func:`check_choice`; it does not start, does not answer, or refuses the key.
+        UserError: as :func:`check_choice`; it does not start, does not answer, refuses the key, or serves nothing.
     """
     check_choice(choice)
     if choice not in (EMBEDDED, VLLM):
         async with EngineClient(choice, api_key=api_key) as client:
-            if not await client.health():
-                raise _silent(client.address)
-            model = await _model(client)
+            model = (await AdoptedEngine(client).adopt()).id
             yield OpenEngine(client, f"{client.address}: {model}", model, None)
         return
     for leftover in await sweep(paths.runtime_dir()):
@@ -158,12 +157,3 @@ def _phase_teller(say: Say) -> Callable[[StartProgress], None]:
 async def _model(client: EngineClient) -> str:
     cards = await client.models()
     return cards[0].id if cards else "no model"
-
-
-def _silent(address: str) -> EngineUnreachable:
-    return EngineUnreachable(
-        "engine.silent",
-        "no engine answers at {address}",
-        remedy="check the address and whether the server runs",
-        address=address,
-    )

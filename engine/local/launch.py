@@ -20,7 +20,7 @@ from pathlib import Path
 
 from engine import paths
 from engine.domain.hardware import Machine
-from engine.domain.plan import LaunchPlan, Refusal
+from engine.domain.plan import LaunchPlan, PlanResult, Refusal
 from engine.errors import UserError
 from engine.hardware import nvml
 from engine.launch.attention import fitted
@@ -68,6 +68,13 @@ class Launch:
         )
         made.launch = self
         return made
+
+    def fit(self, found: PlanResult) -> PlanResult:
+        """Another plan as this engine would be started by it, to be compared with ours. Reads the disk."""
+        if isinstance(found, Refusal):
+            return found
+        installed = InstalledEngine(self.environment.site_packages)
+        return with_parts(fitted(found, installed), installed)
 
     def variables(self) -> dict[str, str]:
         """The whole environment of the engine's processes."""

@@ -11,6 +11,7 @@ from engine.supervise.state import EngineState, Phase
 
 if TYPE_CHECKING:
     from engine.client.http import EngineClient
+    from engine.client.wire import ModelCard
 
 LOOK_S = 2.0
 MISSES = 2  # in a row, before it counts as lost: a busy one may miss one
@@ -20,8 +21,21 @@ async def _pause() -> None:
     await asyncio.sleep(LOOK_S)
 
 
+def silent(address: str) -> EngineUnreachable:
+    """The error for an address where nothing answers."""
+    return EngineUnreachable(
+        "engine.silent",
+        "no engine answers at {address}",
+        remedy="check the address and whether the server runs",
+        address=address,
+    )
+
+
 class AdoptedEngine:
     """A server at an address.
+
+    Attributes:
+        card: of the model that it serves; of the last look that found one, once adopted.
 
     Args:
         client: to ask it with; stays the caller's.
@@ -37,47 +51,67 @@ class AdoptedEngine:
         pause: Callable[[], Awaitable[None]] = _pause,
     ) -> None:
         self.state = EngineState()
+        self.card: ModelCard | None = None
         self._client, self._on_state, self._pause = client, on_state, pause
 
-    async def adopt(self) -> str:
-        """Ask it once; the id of the model that it serves.
+    async def adopt(self) -> ModelCard:
+        """Ask it once; the model that it serves.
 
         Raises:
             EngineUnreachable: nobody answers there.
             EngineRefused: the key is wrong, or it serves nothing.
         """
-        if not await self._client.health():
-            raise EngineUnreachable(
-                "engine.silent",
-                "no engine answers at {address}",
-                remedy="check the address and whether the server runs",
-                address=self._client.address,
-            )
-        cards = await self._client.models()
-        if not cards:
-            raise EngineRefused(
-                "engine.no_model", "the server at {url} serves no model", status=200, url=self._client.address
-            )
+        self.card = await self._served()
         self._move("adopted")
-        return cards[0].id
+        return self.card
 
     async def watch(self) -> EngineState:
-        """Tell of every loss and every return, until :meth:`release`."""
+        """Tell of every loss and every return, until :meth:`release`. It may return with another model."""
         missed = 0
         while self.state.phase in ("adopted", "lost"):
             await self._pause()
-            well = await self._client.health()
-            missed = 0 if well else missed + 1
-            if well and self.state.phase == "lost":
-                self._move("adopted")
-            elif missed >= MISSES and self.state.phase == "adopted":
-                self._move("lost", f"{self._client.address} does not answer")
+            if self.state.phase == "lost":
+                await self._take_back()
+                missed = 0
+            else:
+                missed = 0 if await self._client.health() else missed + 1
+                if missed >= MISSES:
+                    self._lose()
         return self.state
+
+    async def look(self) -> None:
+        """Ask at once, after a request has failed: one miss is enough then."""
+        if self.state.phase == "adopted" and not await self._client.health():
+            self._lose()
 
     def release(self) -> None:
         """Look no more; the server goes on. Releasing what was released is fine."""
         if self.state.phase != "stopped":
             self._move("stopped")
+
+    async def _served(self) -> ModelCard:
+        if not await self._client.health():
+            raise silent(self._client.address)
+        cards = await self._client.models()
+        if not cards:
+            raise EngineRefused(
+                "engine.no_model", "the server at {url} serves no model", status=200, url=self._client.address
+            )
+        return cards[0]
+
+    async def _take_back(self) -> None:
+        """A server that starts answers ``/health`` before it serves; then it is looked at again."""
+        try:
+            card = await self._served()
+        except (EngineUnreachable, EngineRefused):
+            return
+        if self.state.phase == "lost":
+            self.card = card
+            self._move("adopted")
+
+    def _lose(self) -> None:
+        if self.state.phase == "adopted":  # not released, or noticed by another look, meanwhile
+            self._move("lost", f"{self._client.address} does not answer")
 
     def _move(self, phase: Phase, reason: str = "") -> None:
         self.state = self.state.to(phase, reason)

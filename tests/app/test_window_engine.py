@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from pathlib import Path
 
+import pytest
+from aiohttp import web
 from desk_driver import expect, kill_engine, living_children, until_phase, within
 from PySide6.QtWidgets import QLabel, QPushButton
 
@@ -13,6 +16,10 @@ from app.pages.engine import EnginePage
 from app.presenters.engine import EngineChoice, EnginePresenter
 from app.windows.desk import Desk
 from engine.paths import runtime_dir
+from engine.supervise import adopted
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "fakes"))
+from wire_server import WireServer  # the folder is no package
 
 
 def page_of(desk: Desk) -> EnginePage:
@@ -113,6 +120,54 @@ async def test_a_server_at_an_address_answers_and_is_never_stopped(desk: Desk) -
     assert other.state.phase == "stopped"
     assert desk.engine.client is not None
     assert await desk.engine.client.health()
+
+
+async def test_a_server_elsewhere_that_is_lost_comes_back_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adopted, "LOOK_S", 0.01)
+
+    async def refuse(request: web.Request) -> web.StreamResponse:
+        return web.Response(status=503)
+
+    async with WireServer() as server:
+        engine = EnginePresenter(EngineChoice("url", server.url))
+        await engine.start_now()
+        assert engine.state.model == "toy"
+        server.handlers["/health"] = refuse
+        await until_phase(engine, "lost")
+        assert "does not answer" in engine.state.message
+        assert engine.state.remedy
+        server.models = [{"id": "another"}]
+        back = expect(engine.ready.connect)
+        del server.handlers["/health"]
+        await within(back)
+        assert engine.state.ready
+        assert engine.state.model == "another"
+        await engine.close_down()
+
+
+async def test_a_server_that_was_left_while_it_was_lost_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adopted, "LOOK_S", 0.01)
+    looks = asyncio.Queue[None]()
+
+    async def refuse(request: web.Request) -> web.StreamResponse:
+        return web.Response(status=503)
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        looks.put_nowait(None)
+        return web.Response()
+
+    async with WireServer() as server:
+        engine = EnginePresenter(EngineChoice("url", server.url))
+        await engine.start_now()
+        server.handlers["/health"] = refuse
+        await until_phase(engine, "lost")
+        server.handlers["/health"] = answer
+        engine.configure(EngineChoice())
+        assert (engine.state.phase, engine.state.kind) == ("stopped", "embedded")
+        await asyncio.sleep(0.1)
+        assert (engine.state.phase, engine.state.kind) == ("stopped", "embedded")
+        assert looks.qsize() <= 1, "nobody asks it any more"
+        await engine.close_down()
 
 
 async def test_a_late_finding_about_the_engine_before_does_not_end_the_new_one(desk: Desk) -> None:

@@ -13,7 +13,8 @@ import psutil
 import pytest
 from desk_driver import expect, living_children, until, until_phase, within
 from engine_page import VLLM, Place, set_up
-from PySide6.QtWidgets import QApplication, QGridLayout, QLabel, QScrollArea
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtWidgets import QApplication, QGridLayout, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import apply_theme
@@ -72,6 +73,7 @@ async def test_out_of_memory_becomes_a_plan_that_wants_less_and_starts(
     assert grid is not None
     shown = {label.text() for label in place.page.diagnosis.proposal.findChildren(QLabel)}
     assert {"pictures", "yes", "no", "--limit-mm-per-prompt"} <= shown, "what will be otherwise is there to be read"
+    assert not any("model-class" in text or "PYTHONPATH" in text for text in shown), "what stays is not there"
     monkeypatch.setenv("STAND_IN_VLLM", "")
     place.click(f"{CARD}.next.accept")
     await until_phase(place.engine, "ready")
@@ -105,6 +107,12 @@ async def test_a_proposal_can_be_left_alone(place: Place) -> None:
     assert place.engine.state.phase == "failed"
 
 
+def seen_in(scroll: QScrollArea, widget: QWidget) -> bool:
+    """Whether the whole of a widget is in the part of the page that is seen."""
+    place = widget.mapTo(scroll.viewport(), QPoint(0, 0))
+    return scroll.viewport().rect().contains(QRect(place, widget.size()))
+
+
 async def test_a_failure_fits_into_a_small_window_with_large_text(place: Place, qapp: QApplication) -> None:
     apply_theme(qapp, "light", 1.5)
     try:
@@ -113,10 +121,13 @@ async def test_a_failure_fits_into_a_small_window_with_large_text(place: Place, 
         proposed = expect(place.remedies.proposed.connect)
         place.click(f"{CARD}.remedy.text_only")
         await within(proposed)
-        for tab in range(place.page.tabs.count()):
-            place.page.tabs.setCurrentIndex(tab)
         scroll = place.page.findChild(QScrollArea, "engine.scroll")
         assert scroll is not None
+        accept = place.page.diagnosis.proposal.accept
+        await until(lambda: seen_in(scroll, accept))
+        assert scroll.focusWidget() is accept, "Return begins what was looked at"
+        for tab in range(place.page.tabs.count()):
+            place.page.tabs.setCurrentIndex(tab)
         assert scroll.widget().minimumSizeHint().width() <= scroll.viewport().width()
     finally:
         apply_theme(qapp, "light")

@@ -15,10 +15,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.models.engine_log import KEPT, LogFilter, LogNews, as_text
+from app.models.engine_log import KEPT, LogFilter, LogNews, StartChoice, as_text
 from app.models.engine_memory import CardMemory
 from app.models.engine_start import StartView
-from app.presenters.engine_log import FIRST_BYTES, MOST_BYTES, LogFeed
+from app.pages.engine_words import start_choices
+from app.presenters.engine_log import FIRST_BYTES, MOST_BYTES, EngineLogs, LogFeed
 from app.presenters.engine_memory import Ours, card_memory, look_at_memory
 from app.presenters.engine_start import StartTimes
 from app.widgets.engine.live_cards import LiveCards, bar_of_memory
@@ -33,6 +34,7 @@ from engine.launch.planner import plan
 from engine.local.disk import MACHINE_VARIABLE
 from engine.supervise.diagnose_changes import plan_changes
 from engine.supervise.diagnose_report import Redactor
+from engine.supervise.logs import rotate
 from engine.supervise.start_log import StartProgress
 
 INFO = "(EngineCore pid=7) INFO 11-29 18:30:00 [core.py:1] {}\n"
@@ -105,6 +107,27 @@ async def test_a_huge_log_takes_little_memory_and_says_what_it_passed_over(tmp_p
     assert peak < 16 * 2**20
 
 
+async def test_the_log_of_an_earlier_start_is_shown_until_it_is_gone(tmp_path: Path) -> None:
+    log, logs = tmp_path / "engine-vllm.log", EngineLogs()
+    log.write_text(INFO.format("old"))
+    rotate(log)
+    log.write_text(INFO.format("new"))
+    newest, earlier = start_choices(await logs.starts(log, running=True))
+    assert newest.log == 0
+    assert newest.text.endswith("runs")
+    assert earlier.text.endswith("was not ready")
+    assert texts(await logs.look(log, newest.log)) == ["new"]
+    news = await logs.look(log, earlier.log)
+    assert (news.anew, texts(news)) == (True, ["old"])
+    rotate(log)
+    log.write_text(INFO.format("newer"))
+    await logs.starts(log, running=True)
+    assert not (await logs.look(log, earlier.log)).anew, "the same file under another name"
+    log.with_name(f"{log.name}.2").unlink()
+    await logs.starts(log, running=True)
+    assert texts(await logs.look(log, earlier.log)) == ["newer"]
+
+
 def panel(qtbot: QtBot) -> LogPanel:
     made = LogPanel("log", lambda: Redactor(["s3cret-key"], home="/home/somebody", user="somebody", host="box"))
     qtbot.addWidget(made)
@@ -129,6 +152,26 @@ def test_the_panel_filters_by_level_and_text(qtbot: QtBot) -> None:
     log.level.setCurrentIndex(log.level.findData("all"))
     log.filter.clear()
     assert len(log.shown_text().splitlines()) == 6
+
+
+def test_the_panel_offers_earlier_starts_and_keeps_the_choice(qtbot: QtBot) -> None:
+    log = panel(qtbot)
+    wanted: list[int] = []
+    log.start_wanted.connect(lambda: wanted.append(log.chosen))
+    log.show_starts((StartChoice(0, "18:30 · runs"),))
+    assert not log.start.isVisible(), "nothing to choose from"
+    log.show_starts((StartChoice(0, "19:00 · runs"), StartChoice(7, "18:30 · was ready", "in full")))
+    assert log.start.isVisible()
+    assert (log.chosen, wanted) == (0, []), "nobody has chosen"
+    log.start.setCurrentIndex(1)
+    assert wanted == [7]
+    assert log.start.itemData(1, Qt.ItemDataRole.ToolTipRole) == "in full"
+    log.show_starts(
+        (StartChoice(0, "20:00 · runs"), StartChoice(9, "19:00 · died"), StartChoice(7, "18:30 · was ready"))
+    )
+    assert (log.chosen, wanted) == (7, [7])
+    log.show_starts((StartChoice(0, "21:00 · runs"), StartChoice(9, "19:00 · died")))
+    assert log.chosen == 0, "its log is gone"
 
 
 def test_the_panel_searches_with_the_keyboard(qtbot: QtBot) -> None:
@@ -321,8 +364,9 @@ def test_the_key_is_hidden_until_asked_for_and_copied_whole(qtbot: QtBot) -> Non
     assert snippet is not None
     assert HIDDEN in snippet.toPlainText()
     assert card.key.text() == HIDDEN
-    for name, start in (("server.key.copy", "s3cret-key"), ("server.url.copy", "http://127.0.0.1:8042")):
-        found = card.findChild(QPushButton, name)
+    copied = {"key": "s3cret-key", "url": "http://127.0.0.1:8042", "model": "diffusiongemma"}
+    for name, start in (copied | {"base": "http://127.0.0.1:8042/v1"}).items():
+        found = card.findChild(QPushButton, f"server.{name}.copy")
         assert found is not None
         found.click()
         assert QGuiApplication.clipboard().text() == start

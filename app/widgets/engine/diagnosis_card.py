@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.engine_retry import Proposal
@@ -19,11 +20,14 @@ from app.theme import set_role
 from app.widgets.decisions.parts import FieldMessage, button, clear_layout, hbox, label, named, vbox
 from app.widgets.icons import ThemedButton
 from app.widgets.log_view import LogView
+from app.widgets.reveal import reveal
 from engine.domain.diagnosis import Action, Diagnosis, LogLine, Remedy, Stage
 
 TAIL = 40  # lines of a failure that nobody knows
 LINE = 400  # characters of a log line that are shown
 TAIL_HEIGHT = 200  # pixels
+
+_BREAKS = re.compile(r"([,:/=.])")  # after which a long value may go on in the next line
 
 
 class DiagnosisCard(QFrame):
@@ -208,7 +212,7 @@ class ProposalBox(QFrame):
         for row, change in enumerate(proposal.changes):
             words = (change.what, change.before or self.tr("not there"), "→", change.after or self.tr("not there"))
             for column, text in enumerate(words):
-                made = label(text.replace(",", ",\u200b"), "muted" if column in (0, 2) else "", wrap=True)
+                made = label(_BREAKS.sub("\\1\u200b", text), "muted" if column in (0, 2) else "", wrap=True)
                 if column == 2:
                     made.setWordWrap(False)
                 self._grid.addWidget(made, row, column, Qt.AlignmentFlag.AlignTop)
@@ -218,6 +222,12 @@ class ProposalBox(QFrame):
         self.setAccessibleDescription("; ".join(spoken))
         self.show()
         self.accept.setFocus(Qt.FocusReason.OtherFocusReason)
+        QTimer.singleShot(0, self, self._reveal)  # where it stands is known once the page is laid out anew
+
+    def _reveal(self) -> None:
+        """Scroll the page so far that the box is seen, its button at the least."""
+        reveal(self)
+        reveal(self.accept)
 
 
 def _selectable(role: str) -> QLabel:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QMimeData, Qt
+from PySide6.QtCore import QEvent, QMimeData, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QShortcut, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QTextEdit, QWidget
 
-from app.models.engine_log import KEPT, Least, LogFilter, LogLines, LogNews, as_text
+from app.models.engine_log import KEPT, Least, LogFilter, LogLines, LogNews, StartChoice, as_text
 from app.theme import current_tokens
 from app.widgets.decisions.parts import hbox, icon_button, label, named, vbox
 from app.widgets.fields import ChoiceField, clearable
@@ -22,20 +22,43 @@ HEIGHT = 220  # pixels, at least
 class LogPanel(QWidget):
     """Takes the news of a log. Ctrl+F searches, F3 and Shift+F3 go on, Escape leaves the search.
 
+    Signals:
+        start_wanted(): the log of another start; see :attr:`chosen`.
+
     Args:
         redact: takes secrets out of whatever is copied.
     """
+
+    start_wanted = Signal()
 
     def __init__(self, name: str, redact: Callable[[], Callable[[str], str]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._redact = redact
         self._lines = LogLines()
         self._chosen = LogFilter()
+        self._starts: tuple[StartChoice, ...] = ()
         self.view = _View(name, lambda text: redact()(text))
         self.view.setMinimumHeight(HEIGHT)
         self.view.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self._build(name)
         self._keys()
+
+    @property
+    def chosen(self) -> int:
+        """The start whose log is wanted, as :class:`StartChoice` has it."""
+        return int(self.start.currentData() or 0)
+
+    def show_starts(self, starts: Sequence[StartChoice]) -> None:
+        """What can be chosen, the newest first; with one start there is nothing to choose. The choice stays."""
+        if starts != self._starts:
+            self._starts, chosen = tuple(starts), self.chosen
+            with QSignalBlocker(self.start):
+                self.start.clear()
+                for place, start in enumerate(starts):
+                    self.start.addItem(start.text, start.log)
+                    self.start.setItemData(place, start.detail, Qt.ItemDataRole.ToolTipRole)
+                self.start.setCurrentIndex(max(self.start.findData(chosen), 0))
+        self.start.setVisible(len(starts) > 1)
 
     def take(self, news: LogNews) -> None:
         """What the log has grown by. The reader's place stays, unless the end is followed."""
@@ -95,6 +118,11 @@ class LogPanel(QWidget):
             f"{name}.level",
             self.tr("Level of the lines that are shown"),
         )
+        spoken = self.tr("Start whose log is shown")
+        self.start = named(ChoiceField(), f"{name}.start", spoken)
+        self.start.setSizeAdjustPolicy(ChoiceField.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.start.currentIndexChanged.connect(lambda: self.start_wanted.emit())
+        self.start.hide()
         self.filter = named(QLineEdit(), f"{name}.filter", self.tr("Show only lines with this text"))
         self.filter.setPlaceholderText(self.tr("Only lines with …"))
         clearable(self.filter, self.tr("Show all lines"))
@@ -118,7 +146,7 @@ class LogPanel(QWidget):
         first.setStretchFactor(self.filter, 1)
         second = hbox(self.search, before, after, self.follow, self._count)
         second.setStretchFactor(self.search, 1)
-        column = vbox(first, second, self.view, spacing=6)
+        column = vbox(self.start, first, second, self.view, spacing=6)
         column.setStretchFactor(self.view, 1)
         self.setLayout(column)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QPlainTextEdit, QTabWidget, QWidget
 
@@ -45,6 +47,8 @@ class ServerCard(QFrame):
         self.setObjectName(name)
         self._url = self._key = self._model = ""
         self.address = self._field(f"{name}.url", self.tr("Address of the engine"))
+        self.base = self._field(f"{name}.base", self.tr("Base URL for programs that speak OpenAI's API"))
+        self.model = self._field(f"{name}.model", self.tr("Name of the model"))
         self.key = self._field(f"{name}.key", self.tr("Key of the engine"))
         self.shown = ThemedButton(self.tr("Show"), f"{name}.key.show")
         self.shown.setCheckable(True)
@@ -58,19 +62,15 @@ class ServerCard(QFrame):
             (READ, self.tr("Decision, curl"), "read"),
         ):
             self.tabs.addTab(self._snippet(template, f"{name}.{key}", title), title)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setColumnStretch(1, 1)
-        rows = (
-            (self.tr("Address"), self.address, self._copier(f"{name}.url.copy", self.tr("Copy the address"), "url")),
-            (self.tr("Key"), self.key, self._copier(f"{name}.key.copy", self.tr("Copy the key"), "key")),
+        words = label(
+            self.tr(
+                "Editors and other programs that speak OpenAI's API take base URL, key and model; "
+                "another Diffusion Desk takes address and key."
+            ),
+            "muted",
+            wrap=True,
         )
-        for row, (text, field, copy) in enumerate(rows):
-            grid.addWidget(label(text, "muted"), row, 0)
-            grid.addWidget(field, row, 1)
-            grid.addWidget(copy, row, 2)
-        grid.addWidget(self.shown, 1, 3)
-        layout = vbox(label(self.tr("For other programs"), "strong"), grid, self.tabs, spacing=8)
+        layout = vbox(label(self.tr("For other programs"), "strong"), words, self._grid(name), self.tabs, spacing=8)
         layout.setContentsMargins(16, 12, 16, 14)
         self.setLayout(layout)
         self.hide()
@@ -81,15 +81,32 @@ class ServerCard(QFrame):
         self.setVisible(bool(url))
         self._fill()
 
+    def _grid(self, name: str) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setColumnStretch(1, 1)
+        rows = (
+            ("url", self.tr("Address"), self.address, self.tr("Copy the address"), lambda: self._url),
+            ("base", self.tr("Base URL"), self.base, self.tr("Copy the base URL"), self.base.text),
+            ("model", self.tr("Model"), self.model, self.tr("Copy the name of the model"), lambda: self._model),
+            ("key", self.tr("Key"), self.key, self.tr("Copy the key"), lambda: self._key),
+        )
+        for row, (what, text, field, spoken, value) in enumerate(rows):
+            grid.addWidget(label(text, "muted"), row, 0)
+            grid.addWidget(field, row, 1)
+            grid.addWidget(self._copier(f"{name}.{what}.copy", spoken, value), row, 2)
+        grid.addWidget(self.shown, len(rows) - 1, 3)
+        return grid
+
     def _field(self, name: str, spoken: str) -> QLineEdit:
         made = named(QLineEdit(), name, spoken)
         made.setReadOnly(True)
         return made
 
-    def _copier(self, name: str, spoken: str, what: str) -> ThemedButton:
+    def _copier(self, name: str, spoken: str, value: Callable[[], str]) -> ThemedButton:
         made = ThemedButton(self.tr("Copy"), name, icon_name="copy")
         made.setAccessibleName(spoken)
-        made.clicked.connect(lambda: _to_clipboard(self._url if what == "url" else self._key))
+        made.clicked.connect(lambda: _to_clipboard(value()))
         return made
 
     def _snippet(self, template: str, name: str, title: str) -> QWidget:
@@ -111,6 +128,8 @@ class ServerCard(QFrame):
         self.shown.setText(self.tr("Hide") if shown else self.tr("Show"))
         key = self._key if shown or not self._key else HIDDEN
         self.address.setText(self._url)
+        self.base.setText(f"{self._url}/v1")
+        self.model.setText(self._model)
         self.key.setText(key or self.tr("none is needed"))
         self.shown.setEnabled(bool(self._key))
         for template, text in self._snippets:

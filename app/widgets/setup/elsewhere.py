@@ -28,7 +28,6 @@ class ElsewhereCard(QFrame):
         self.key = named(QLineEdit(), f"{name}.key", self.tr("API key, if the server wants one"))
         self.key.setPlaceholderText(self.tr("API key (optional)"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setMaximumWidth(180)
         self.test = ThemedButton(self.tr("Test"), f"{name}.test", icon_name="link")
         self.use = ThemedButton(self.tr("Use it"), f"{name}.use")
         embedded = ThemedButton(self.tr("Use the embedded toy"), f"{name}.embedded")
@@ -39,8 +38,8 @@ class ElsewhereCard(QFrame):
         self.test.clicked.connect(lambda: self.test_wanted.emit(*self._given()))
         self.use.clicked.connect(lambda: self.use_wanted.emit(*self._given()))
         embedded.clicked.connect(lambda: self.embedded_wanted.emit())
-        row = hbox(self.address, self.key, self.test, self.use)
-        row.setStretchFactor(self.address, 1)
+        row = hbox(self.key, self.test, self.use)
+        row.setStretchFactor(self.key, 1)
         words = label(
             self.tr(
                 "A vLLM server on another machine, a router or a cluster behind one address; "
@@ -50,7 +49,9 @@ class ElsewhereCard(QFrame):
             wrap=True,
         )
         column = vbox(
-            label(self.tr("Another engine instead"), "strong"), words, row, self.message, hbox(embedded, 1), spacing=8
+            *(label(self.tr("Another engine instead"), "strong"), words, self.address, row, self.message),
+            hbox(embedded, 1),
+            spacing=8,
         )
         column.setContentsMargins(16, 12, 16, 14)
         self.setLayout(column)

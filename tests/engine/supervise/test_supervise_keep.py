@@ -242,7 +242,7 @@ async def test_an_adopted_server_is_watched_and_never_touched() -> None:
             (lost if state.phase == "lost" else back).set()
 
         adopted = AdoptedEngine(client, on_state=hear, pause=lambda: asyncio.sleep(0))
-        assert await adopted.adopt() == "toy"
+        assert (await adopted.adopt()).id == "toy"
 
         async def refuse(request: web.Request) -> web.StreamResponse:
             return web.Response(status=503)
@@ -252,13 +252,54 @@ async def test_an_adopted_server_is_watched_and_never_touched() -> None:
             server.handlers["/health"] = refuse
             await lost.wait()
             back.clear()
+            server.models = [{"id": "another"}]
             del server.handlers["/health"]
             await back.wait()
+            assert adopted.card is not None
+            assert adopted.card.id == "another", "it came back with another model"
             adopted.release()
         assert phases == ["adopted", "lost", "adopted", "stopped"]
         assert watching.result().phase == "stopped"
         adopted.release()
         assert await client.health(), "it goes on without us"
+
+
+async def test_a_server_that_answers_but_serves_nothing_yet_is_not_back() -> None:
+    async with WireServer() as server, EngineClient(server.url) as client:
+        served, looks = server.models, 0
+
+        async def look_again() -> None:
+            nonlocal looks
+            looks += 1
+            if looks == 3:
+                server.models = served
+
+        back = asyncio.Event()
+        adopted = AdoptedEngine(client, pause=look_again, on_state=lambda _state: back.set())
+        await adopted.adopt()
+        server.models = []
+        adopted._lose()
+        back.clear()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(adopted.watch())
+            await back.wait()
+            assert looks >= 3
+            adopted.release()
+
+
+async def test_a_look_after_a_failed_request_needs_one_miss(tmp_path: Path) -> None:
+    async with WireServer() as server, EngineClient(server.url) as client:
+        adopted = AdoptedEngine(client)
+        await adopted.adopt()
+        await adopted.look()
+        assert adopted.state.phase == "adopted"
+
+        async def refuse(request: web.Request) -> web.StreamResponse:
+            return web.Response(status=503)
+
+        server.handlers["/health"] = refuse
+        await adopted.look()
+        assert adopted.state.phase == "lost"
 
 
 async def test_what_cannot_be_adopted_is_named(tmp_path: Path) -> None:
