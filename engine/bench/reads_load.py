@@ -15,6 +15,7 @@ from typing import Any
 
 import aiohttp
 
+from engine.bench.result import percentile
 from engine.errors import UserError
 
 GENERATE, NATIVE = "/inference/v1/generate", "/v1/systemone"
@@ -200,7 +201,7 @@ async def rate_of(
     took = sorted(1e3 * latency for at, latency in done if start <= at <= end)
     if not took:
         raise UserError("bench.no_answer", "no read was answered within {seconds} s", seconds=round(seconds))
-    return Rate(len(took) / (end - start), took[len(took) // 2], took[int(0.99 * (len(took) - 1))], len(took))
+    return Rate(len(took) / (end - start), percentile(took, 0.5), percentile(took, 0.99), len(took))
 
 
 async def answer_of(session: aiohttp.ClientSession, url: str, path: str, body: Any) -> Any:
