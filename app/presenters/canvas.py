@@ -1,8 +1,11 @@
-"""Frames of the live channel as pictures of the canvas: ids to text, what changed, which canvas and step."""
+"""Frames of the live channel as pictures of the canvas: which canvas and step, and the step before."""
 
 from __future__ import annotations
 
-from app.models.canvas import CanvasSnapshot, Cell
+from array import array
+from collections.abc import Sequence
+
+from app.models.canvas import CanvasSnapshot
 from engine.client.vocabulary import Vocabulary
 from engine.domain.chat import CanvasFrame
 
@@ -20,21 +23,23 @@ class CanvasReader:
         self._vocabulary = vocabulary
         self._canvas = 1
         self._before = 0  # number of the last frame of the canvas before
-        self._last: tuple[int, ...] = ()
+        self._last: Sequence[int] = ()
 
     def read(self, frame: CanvasFrame) -> CanvasSnapshot:
         """The picture of one frame."""
-        pieces = self._vocabulary.pieces(frame.argmax)
-        entropy = frame.entropy or (None,) * len(pieces)
-        known = len(self._last) == len(frame.argmax)
-        changed = [known and old != new for old, new in zip(self._last or frame.argmax, frame.argmax, strict=False)]
-        cells = tuple(
-            Cell(text, accepted, moved, nats)
-            for text, accepted, moved, nats in zip(pieces, frame.accepted, changed, entropy, strict=False)
+        ids = array("i", frame.argmax)  # a tenth of a tuple's memory; thousands are kept for the replay
+        picture = CanvasSnapshot(
+            self._canvas,
+            frame.number - self._before,
+            frame.converged,
+            ids,
+            bytes(frame.accepted),
+            None if frame.entropy is None else array("f", frame.entropy),
+            self._last,
+            self._vocabulary.pieces,
         )
-        picture = CanvasSnapshot(self._canvas, frame.number - self._before, frame.converged, cells)
         self.steps = frame.number
-        self._last = frame.argmax
+        self._last = ids
         if frame.converged:
             self._canvas += 1
             self._before = frame.number

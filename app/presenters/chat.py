@@ -16,7 +16,7 @@ from app.models.canvas import CanvasSnapshot
 from app.models.chat import Overflow, WayOut
 from app.presenters.chat_answer import AnswerRun
 from app.presenters.chat_context import Fitting, summarise, summary_budget
-from app.presenters.chat_open import DRAFT_NOTE, OPEN_NOTE, OpenConversation
+from app.presenters.chat_open import DRAFT_NOTE, OpenConversation
 from app.presenters.engine import EnginePresenter
 from app.tasks import cancel_all, spawn
 from engine import paths
@@ -266,7 +266,7 @@ class ChatPresenter(OpenConversation):
         if shown:
             self.current = job.conversation
         self.store.set_note(DRAFT_NOTE, "")
-        self.store.set_note(OPEN_NOTE, str(self.current or ""))
+        self._remember_open()
         return row
 
     def _show_begun(self, job: _Job, request: _Request, row: StoredMessage, *, anew: bool) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
 from app.models.canvas import CanvasSnapshot
 from app.presenters.canvas import CanvasReader
+from app.presenters.chat_open import log_failure
 from engine.client.http import EngineClient
 from engine.client.live import LiveChannel
 from engine.client.vocabulary import Vocabulary
@@ -26,8 +26,6 @@ from engine.domain.chat import (
 from engine.domain.conversation import AnswerFigures, ChatOptions, Ending, MessageState, StoredMessage
 from engine.errors import EngineError
 from engine.store.chats import ChatStore
-
-log = logging.getLogger(__name__)
 
 FLUSH_S = 1.0  # a streaming text is on disk at most so long after it arrived
 
@@ -146,7 +144,7 @@ class AnswerRun:
 
     def _flush(self) -> None:
         self._flushing = None
-        self._store.save_text(self.row.id, self.text, self.thought).add_done_callback(_log_failure)
+        self._store.save_text(self.row.id, self.text, self.thought).add_done_callback(log_failure)
 
     def _store_end(self, state: MessageState, seconds: float) -> None:
         if self._flushing is not None:
@@ -170,13 +168,6 @@ class AnswerRun:
             error=self.failed,
             remedy=self.remedy,
         )
-
-
-def _log_failure(future: object) -> None:
-    """The end of the answer is stored once more, and a failure shown then."""
-    error = future.exception()  # type: ignore[attr-defined]
-    if error is not None:
-        log.warning("the text of an answer could not be stored: %s", error)
 
 
 async def _denoise_steps(client: EngineClient) -> int | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from concurrent.futures import Future
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from engine.domain.conversation import ChatOptions, Conversation, StoredMessage
@@ -9,9 +12,18 @@ from engine.errors import EngineError, UserError
 from engine.store.chats import ChatStore
 from engine.store.chats_read import PAGE
 
+log = logging.getLogger(__name__)
+
 DRAFT_MS = 500  # a draft is on disk so long after the last key
 OPEN_NOTE, DRAFT_NOTE = "open", "draft"  # notes: the conversation that was open; the draft of one to be
 AFTER_HIT = 30  # messages shown below a place that was searched for
+
+
+def log_failure(future: Future[None]) -> None:
+    """For what is written in the background and is shown or written again later."""
+    error = future.exception()
+    if error is not None:
+        log.warning("the conversations could not be written: %s", error)
 
 
 class OpenConversation(QObject):
@@ -70,7 +82,7 @@ class OpenConversation(QObject):
         self.options = found.options if found else ChatOptions()
         self.tip = found.tip if found else None
         self.draft = found.draft if found else self.store.note(DRAFT_NOTE)
-        self.store.set_note(OPEN_NOTE, str(conversation or ""))
+        self._remember_open()
         if found and message is not None and message not in [each.id for each in self._path()]:
             self.tip = self.store.show_version(found.info.id, message)
         self.opened.emit(found)
@@ -120,6 +132,10 @@ class OpenConversation(QObject):
 
     def conversation(self) -> Conversation | None:
         return None if self.current is None else self.store.conversation(self.current)
+
+    def _remember_open(self) -> None:
+        """Without waiting for the disk: a conversation is opened at once."""
+        self.store.queue_note(OPEN_NOTE, str(self.current or "")).add_done_callback(log_failure)
 
     def _leave(self) -> None:
         """The conversation is about to be left."""

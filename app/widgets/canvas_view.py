@@ -45,6 +45,8 @@ class CanvasSheet(QWidget):
         self._cells: tuple[Cell, ...] = ()
         self._committed = False
         self._placed: list[_Placed] = []
+        self._placed_width = -1
+        self._widths: dict[str, float] = {}  # of tokens; measuring one takes longer than looking it up
 
     def set_cells(self, cells: tuple[Cell, ...], *, committed: bool = False) -> None:
         """``committed``: the canvas is final, so nothing of it is noise any more."""
@@ -58,11 +60,13 @@ class CanvasSheet(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place()
+        if self.width() != self._placed_width:  # placing sets the height, which is no reason to place again
+            self._place()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and hasattr(self, "_placed"):
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_widths"):
+            self._widths.clear()
             self._place()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -98,12 +102,16 @@ class CanvasSheet(QWidget):
     def _place(self) -> None:
         metrics = QFontMetricsF(self.token_font())
         line = metrics.height() + 2 * PAD_Y
+        room = self._placed_width = self.width()
         x = y = 0.0
         self._placed = []
         for cell in self._cells:
             text = _visible(cell.text)
-            wide = min(metrics.horizontalAdvance(text) + 2 * PAD_X, max(self.width(), 1))
-            if x > 0 and x + wide > self.width():
+            wide = self._widths.get(text)
+            if wide is None:
+                wide = self._widths[text] = metrics.horizontalAdvance(text) + 2 * PAD_X
+            wide = min(wide, max(room, 1))
+            if x > 0 and x + wide > room:
                 x, y = 0.0, y + line + GAP
             self._placed.append(_Placed(cell, text, QRectF(x, y, wide, line)))
             x += wide + GAP
@@ -239,11 +247,11 @@ class CanvasView(QFrame):
         self._shown = snapshot
         self._title.setText(self.tr("Canvas {n}").format(n=snapshot.canvas))
         text = self.tr("denoise step {step} · {settled} of {slots} tokens accepted").format(
-            step=snapshot.step, settled=snapshot.accepted, slots=len(snapshot.cells)
+            step=snapshot.step, settled=snapshot.accepted, slots=snapshot.slots
         )
         self._detail.setText(text + (self.tr(" · committed") if snapshot.converged else ""))
         self.sheet.setAccessibleDescription(self._detail.text())
-        self.sheet.set_cells(snapshot.cells, committed=snapshot.converged)
+        self.sheet.set_cells(snapshot.cells(), committed=snapshot.converged)
 
     def _toggle(self) -> None:
         if self._player.isActive():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from concurrent.futures import Future
+
+from PySide6.QtCore import QEvent, QSize, Qt, QThreadPool, QTimer
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
@@ -13,13 +15,14 @@ from PySide6.QtGui import (
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.theme import Tokens, current_tokens, set_role
 from app.widgets.icons import IconButton
 
 MAX_COLOURED_LINES = 2000  # Pygments needs about 150 ms for the first 200 lines
 COPIED_MS = 1500
+COLOUR_MS = 15  # until it is looked whether Pygments is through
 TAB_WIDTH = 4
 FRAME = 1  # pixels; it shows the focus (resources/css/app.qss)
 
@@ -129,32 +132,30 @@ class CodeBlock(QFrame):
     """Language, copy button, code."""
 
     _spans: list[list[Span]] | None = None  # what Pygments found, once the code is finished
+    _search: Future[list[list[Span]]] | None = None  # Pygments at work, on a thread
 
     def __init__(self, text: str = "", language: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "code")
         self.setObjectName("code")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._text = ""
         self._language = ""
-        self._label = QLabel()
+        self._label = QLabel(self.tr("code"), self)  # a parent from the beginning: style is resolved once
         set_role(self._label, "caption")
-        self._copy = IconButton("copy", self.tr("Copy code"), "code.copy", size=15)
+        self._copy = IconButton("copy", self.tr("Copy code"), "code.copy", parent=self, size=15)
         self._copy.clicked.connect(self.copy)
-        self.view = CodeText()
+        self.view = CodeText(self)
         self._highlighter = CodeHighlighter(self.view.document())
-        head = QHBoxLayout()
-        head.setContentsMargins(12, 4, 6, 0)
-        head.addWidget(self._label, 1)
-        head.addWidget(self._copy)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 8)
+        layout = QGridLayout(self)  # one layout: a block must cost little, they come while an answer streams
+        layout.setContentsMargins(10, 4, 10, 8)
         layout.setSpacing(0)
-        layout.addLayout(head)
-        body = QHBoxLayout()
-        body.setContentsMargins(10, 0, 10, 0)
-        body.addWidget(self.view)
-        layout.addLayout(body)
-        self.set_code(text, language)
+        layout.addWidget(self._label, 0, 0)
+        layout.addWidget(self._copy, 0, 1)
+        layout.addWidget(self.view, 1, 0, 1, 2)
+        layout.setColumnStretch(0, 1)
+        if text or language:
+            self.set_code(text, language)
 
     @property
     def text(self) -> str:
@@ -166,16 +167,37 @@ class CodeBlock(QFrame):
         if (text, language) == (self._text, self._language) and self.view.toPlainText():
             return
         self._text, self._language = text, language
-        self._spans = None
+        self._spans = self._search = None
         self._label.setText(language or self.tr("code"))
         self.view.setPlainText(text)
         self.view.fit()
 
     def finish(self) -> None:
-        """Colours the code; call when it does not grow any more."""
-        if self._spans is None:
-            self._spans = spans(self._text, self._language)
-        self._highlighter.set_spans(self._spans, current_tokens())
+        """Colours the code in a moment; call when it does not grow any more.
+
+        The first block of a language costs 200 ms, which a conversation must not wait for. No Qt object goes to the
+        thread: one could be destroyed there.
+        """
+        if self._spans is not None or self._search is not None or not self._language:
+            return
+        search = self._search = Future()
+        text, language = self._text, self._language
+        QThreadPool.globalInstance().start(lambda: search.set_result(spans(text, language)))
+        QTimer.singleShot(COLOUR_MS, self, lambda: self._colour(search))
+
+    def _colour(self, search: Future[list[list[Span]]]) -> None:
+        if search is not self._search:
+            return  # the text has changed since
+        if not search.done():
+            QTimer.singleShot(COLOUR_MS, self, lambda: self._colour(search))
+            return
+        self._search = None
+        self._spans = search.result()
+        self._paint_spans()
+
+    def _paint_spans(self) -> None:
+        if self._spans:
+            self._highlighter.set_spans(self._spans, current_tokens())
 
     def copy(self) -> None:
         QGuiApplication.clipboard().setText(self._text)
@@ -184,8 +206,8 @@ class CodeBlock(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and self._spans is not None:
-            self.finish()
+        if event.type() == QEvent.Type.PaletteChange:
+            self._paint_spans()
 
 
 def _colored(color: str) -> QTextCharFormat:

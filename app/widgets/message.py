@@ -177,31 +177,33 @@ class MessageView(QFrame):
 
     def _build(self) -> None:
         names = {"user": self.tr("You"), "assistant": self.tr("DiffusionGemma"), "system": self.tr("System")}
-        self._who = QLabel(self.author or names[self.role])
+        self._head = QWidget(self)
+        self._who = QLabel(self.author or names[self.role], self._head)
         self._who.setTextFormat(Qt.TextFormat.PlainText)
         self.setAccessibleName(self._who.text())
         set_role(self._who, "strong")
-        copy = IconButton("copy", self.tr("Copy the message"), "message.copy", size=15)
+        copy = IconButton("copy", self.tr("Copy the message"), "message.copy", parent=self._head, size=15)
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._text))
-        self._head = QWidget()
         head = self._head_row = QHBoxLayout(self._head)
         head.setContentsMargins(0, 0, 0, 0)
         head.setSpacing(2)
         head.addWidget(self._who, 1)
         if self.role == "user":
-            self._edit = IconButton("edit", self.tr("Edit the question and ask again"), "message.edit", size=15)
+            self._edit = IconButton(
+                "edit", self.tr("Edit the question and ask again"), "message.edit", parent=self._head, size=15
+            )
             self._edit.clicked.connect(self.begin_edit)
             self._edit.hide()
             head.addWidget(self._edit)
         else:
-            self._again = IconButton("refresh", self.tr("Another answer"), "message.again", size=15)
+            self._again = IconButton("refresh", self.tr("Another answer"), "message.again", parent=self._head, size=15)
             self._again.clicked.connect(self.retry)
             self._again.hide()
             head.addWidget(self._again)
         head.addWidget(copy)
         self._body = QVBoxLayout()
         self._body.setSpacing(8)
-        self._waiting = QLabel()
+        self._waiting = QLabel(self)
         set_role(self._waiting, "muted")
         self._waiting.hide()
         self._layout = QVBoxLayout(self)
@@ -210,6 +212,7 @@ class MessageView(QFrame):
         self._layout.addWidget(self._head)
         self._layout.addLayout(self._body)
         self._layout.addWidget(self._waiting)
+        self._layout.addStretch(1)  # takes what is too much for a moment, so that nothing else moves
 
     def _set_versions(self, message: StoredMessage) -> None:
         if message.versions > 1 and self._versions is None:
@@ -280,7 +283,17 @@ class MessageView(QFrame):
         del self._widgets[len(wanted) :]
         self._shown = wanted
         self._interval = max(FRAME_MS, round((time.perf_counter() - started) * 1000 * RENDER_SHARE))
+        self._grow()
         self.resized.emit()
+
+    def _grow(self) -> None:
+        """Takes the height of the text before the layout does: else every block is moved there and back."""
+        if not self.isVisible():
+            return
+        layout, width = self._layout, self.width()
+        high = layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.totalSizeHint().height()
+        self.resize(width, high)
+        self.updateGeometry()
 
     def _wanted(self) -> list[object]:
         if self.role == "user":
@@ -299,7 +312,7 @@ class MessageView(QFrame):
         match block:
             case Code(text=text, language=language):
                 if not isinstance(old, CodeBlock):
-                    old = self._replace(index, CodeBlock())
+                    old = self._replace(index, CodeBlock(parent=self))
                 old.set_code(text, language)
             case Prose(html=html):
                 self._prose(index, old).set_html(html)
@@ -309,11 +322,16 @@ class MessageView(QFrame):
     def _prose(self, index: int, old: ProseView | CodeBlock | None) -> ProseView:
         if isinstance(old, ProseView):
             return old
-        view = ProseView()
+        view = ProseView(parent=self)
+        margins = self._layout.contentsMargins()
+        # As wide as it will be: it is laid out once.
+        view.resize(self.width() - margins.left() - margins.right(), view.height())
         view.link_clicked.connect(self.link_clicked)
         return self._replace(index, view)
 
     def _replace[Block: (ProseView, CodeBlock)](self, index: int, widget: Block) -> Block:
+        if self.isVisible():
+            widget.show()  # before it is in the layout, which would lay out everything for it at the old height
         if index < len(self._widgets):
             old = self._widgets[index]
             self._body.replaceWidget(old, widget)

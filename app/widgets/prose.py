@@ -60,7 +60,8 @@ class ProseView(QTextBrowser):
         return None
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+        if event.size().width() != self.document().textWidth():  # when only the height follows nothing is laid out
+            super().resizeEvent(event)
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -87,11 +88,13 @@ class ProseView(QTextBrowser):
             self.set_html(self._html)
 
     def _fit(self) -> None:
-        document = self.document()
-        document.setTextWidth(self.viewport().width())
+        document, width = self.document(), self.viewport().width()
+        if width != document.textWidth():  # setting it lays out everything, even when it is the same
+            document.setTextWidth(width)
         height = round(document.size().height()) + 1 + 2 * FRAME
         if height != self.height():
             self.setFixedHeight(max(height, 1))
+        self.verticalScrollBar().setRange(0, 0)
 
     def _show_target(self, url: QUrl) -> None:
         self.setToolTip(url.toString())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.theme import set_role
@@ -17,7 +17,8 @@ from app.widgets.message import MessageView
 from engine.domain.conversation import StoredMessage
 
 SHOWN = 100  # messages built at a time
-AT_ONCE = 8  # messages built before the first paint, and in each further step
+AT_ONCE = 8  # messages built before the first paint, at most, and in each further step
+HEAD_LINES, LINE_LETTERS = 2, 100  # of a message's height, about
 COLUMN_WIDTH = 780  # pixels; longer lines are hard to read
 NEAR_END = 40  # pixels from the end that still count as reading along
 
@@ -88,9 +89,10 @@ class Transcript(QScrollArea):
             if view.message != message:
                 view.set_message(message)
         added = messages[kept:]
-        for message in added[-AT_ONCE:] if not kept else added:
+        now = len(added) if kept else self._screenful(added)
+        for message in added[len(added) - now :]:
             self._insert(len(self._views), message)
-        self._unbuilt = [] if kept else list(added[:-AT_ONCE])
+        self._unbuilt = list(added[: len(added) - now])
         self._later.setVisible(has_later)
         self._follow = not has_later
         self._hold = None
@@ -132,6 +134,22 @@ class Transcript(QScrollArea):
         if view is not None:
             self._reveal(view)
 
+    def _lay_out(self) -> None:
+        """At once and from the outside in: level by level, as posted events do it, there are two pictures for one."""
+        if self.isVisible():
+            for widget in self._sheets:
+                widget.updateGeometry()
+            QCoreApplication.sendEvent(self, QEvent(QEvent.Type.LayoutRequest))
+
+    def _screenful(self, messages: Sequence[StoredMessage]) -> int:
+        """How many of the newest messages fill the first picture, at most ``AT_ONCE``."""
+        room = self.viewport().height() / max(self.fontMetrics().lineSpacing(), 1)
+        for count, message in enumerate(reversed(messages[-AT_ONCE:]), 1):
+            room -= HEAD_LINES + sum(1 + len(line) // LINE_LETTERS for line in message.text.split("\n"))
+            if room < 0:
+                return count
+        return min(len(messages), AT_ONCE)
+
     def _reveal(self, view: MessageView) -> None:
         self._follow = False
         # Once the layout has come to rest.
@@ -148,6 +166,7 @@ class Transcript(QScrollArea):
     def _insert(self, place: int, message: StoredMessage) -> None:
         view = MessageView.of(message)
         view.link_clicked.connect(self.link_clicked)
+        view.resized.connect(self._lay_out)
         self._connect(view, message.id)
         self._views.insert(place, view)
         self._column.insertWidget(place + 1, view)  # the button for earlier ones is the first
@@ -202,6 +221,7 @@ class Transcript(QScrollArea):
         row.addWidget(column, 1000)  # fills the width up to its maximum, then stays in the middle
         row.addStretch(1)
         self.setWidget(outer)
+        self._sheets = (column, outer)
 
     def _on_scrolled(self, value: int) -> None:
         bar = self.verticalScrollBar()

@@ -225,7 +225,12 @@ class ChatStore(ChatReader):
 
     def set_note(self, key: str, value: str) -> None:
         values = (key, clean(value))
-        self._database.write(lambda connection: connection.execute("REPLACE INTO note VALUES (?, ?)", values))
+        self._database.write(lambda connection: _note(connection, values))
+
+    def queue_note(self, key: str, value: str) -> Future[None]:
+        """``set_note`` without waiting for the disk; the future ends when it is there."""
+        values = (key, clean(value))
+        return self._database.submit(lambda connection: _note(connection, values))
 
     def transact[T](self, job: Callable[[sqlite3.Connection], T]) -> T:
         """Runs a function of this room in one transaction (imports)."""
@@ -300,6 +305,10 @@ def _update(connection: sqlite3.Connection, table: str, number: int, values: dic
     done = connection.execute(f"UPDATE {table} SET {places} WHERE id = :_id", {**values, "_id": number})
     if not done.rowcount:
         raise InputError("chat.unknown", "there is no {table} {number}", table=table, number=number)
+
+
+def _note(connection: sqlite3.Connection, values: tuple[str, str]) -> None:
+    connection.execute("REPLACE INTO note VALUES (?, ?)", values)
 
 
 def _lowest(connection: sqlite3.Connection, conversation: int, message: int) -> int:

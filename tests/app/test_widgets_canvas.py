@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.models.canvas import CanvasSnapshot, Cell
+from app.models.canvas import CanvasSnapshot
 from app.presenters.canvas import CanvasReader
 from app.theme import apply_theme
 from app.widgets.canvas_view import CanvasView
@@ -35,15 +36,21 @@ def test_steps_count_per_canvas_and_changes_against_the_step_before(vocabulary: 
         reader.read(frame(5, (600, 601))),
     ]
     assert [(picture.canvas, picture.step) for picture in pictures] == [(1, 1), (1, 2), (1, 4), (2, 1)]
-    changed = [[cell.changed for cell in picture.cells] for picture in pictures]
+    changed = [[cell.changed for cell in picture.cells()] for picture in pictures]
     assert changed == [[False, False], [False, True], [False, True], [False, False]]
     assert reader.steps == 5
-    assert [cell.text for cell in pictures[0].cells] == vocabulary.pieces((500, 501))
+    assert [cell.text for cell in pictures[0].cells()] == vocabulary.pieces((500, 501))
 
 
 def picture(step: int, *, converged: bool = False) -> CanvasSnapshot:
-    cells = tuple(Cell(f"w{number}", number < step, number == step, 2.0) for number in range(40))
-    return CanvasSnapshot(1, step, converged, cells)
+    """Step by step one more token of forty is accepted, and that one has just changed."""
+    before = [number if number != step else -1 for number in range(40)]
+    kept = [number < step for number in range(40)]
+    return CanvasSnapshot(1, step, converged, range(40), kept, [2.0] * 40, before, words)
+
+
+def words(ids: Sequence[int]) -> list[str]:
+    return [f"w{number}" for number in ids]
 
 
 def test_pictures_are_coalesced_and_can_be_replayed(qapp: QApplication, qtbot: QtBot) -> None:
@@ -89,5 +96,5 @@ async def test_reading_a_wide_canvas_does_not_hold_the_window(vocabulary: Vocabu
     """256 slots, as the real model has them."""
     reader = CanvasReader(vocabulary)
     for number in range(1, 49):
-        assert len(reader.read(frame(number, tuple(range(500, 756)))).cells) == 256
+        assert len(reader.read(frame(number, tuple(range(500, 756)))).cells()) == 256
         await asyncio.sleep(0)
