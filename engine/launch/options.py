@@ -206,7 +206,7 @@ def phases(settings: Settings) -> tuple[str, ...]:
     steps = ["Reading the checkpoint's configuration", "Starting the engine"]
     if settings.tensor_parallel * settings.data_parallel > 1:
         steps.append("Connecting the cards")
-    steps += ["Loading the weights", "Measuring memory", "Making the KV cache"]
-    if not settings.card_class.eager:
-        steps.append("Compiling and capturing CUDA graphs")
-    return (*steps, "Warming up", "Starting the server", "First chat and first read")
+    compiling = () if settings.card_class.eager else ("Compiling the model",)
+    capturing = () if settings.card_class.eager else ("Capturing CUDA graphs",)
+    steps += ["Loading the weights", "Measuring memory", *compiling, "Making the KV cache", "Warming up", *capturing]
+    return (*steps, "Starting the server", "First chat and first read")

@@ -37,23 +37,30 @@ class StartProgress:
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """A line of vLLM 0.33's log and the phase that begins with it."""
+    """A line of vLLM 0.33's log and the phase that begins with it.
+
+    Attributes:
+        after: the line means it in this phase or a later one only.
+    """
 
     pattern: re.Pattern[str]
     phase: str
+    after: str = ""
 
 
 _MARKS = tuple(
-    _Mark(re.compile(pattern), phase)
-    for pattern, phase in (
+    _Mark(re.compile(pattern), phase, *after)
+    for pattern, phase, *after in (
         (r"Resolved architecture: |Using max model len ", "Reading the checkpoint's configuration"),
         (r"Initializing a V1 LLM engine", "Starting the engine"),
         (r"vLLM is using nccl==", "Connecting the cards"),
         (r"Loading model from scratch|Loading safetensors checkpoint shards", "Loading the weights"),
         (r"Model loading took ", "Measuring memory"),
+        (r"Starting torch\.compile|Dynamo bytecode transform time", "Compiling the model"),
         (r"Available KV cache memory: ", "Making the KV cache"),
-        (r"Capturing CUDA graphs", "Compiling and capturing CUDA graphs"),
-        (r"KV cache size: |Graph capturing finished", "Warming up"),
+        (r"KV cache size: ", "Warming up"),
+        # While memory is measured a few graphs are captured too, to see how large they are.
+        (r"Capturing CUDA graphs", "Capturing CUDA graphs", "Warming up"),
         (r"init engine \(profile|Starting vLLM server on ", "Starting the server"),
         (r"Application startup complete", LAST_PHASE),
     )
@@ -74,13 +81,16 @@ class LogPhases:
 
     def feed(self, line: str) -> StartProgress | None:
         """The progress after a line; None when the line changes nothing."""
-        number = max((self._place(mark.phase) for mark in _MARKS if mark.pattern.search(line)), default=-1)
+        number = max((self._place(mark.phase) for mark in _MARKS if self._means(mark, line)), default=-1)
         percent = _PERCENT.search(line)
         fraction = min(int(percent[1]), 100) / 100 if percent else None
         if number < self.now.number or (number == self.now.number and fraction == self.now.fraction):
             return None
         self.now = StartProgress(self._phases[number], number, len(self._phases), fraction, _plain(line))
         return self.now
+
+    def _means(self, mark: _Mark, line: str) -> bool:
+        return mark.pattern.search(line) is not None and self._place(mark.after) <= self.now.number
 
     def _place(self, phase: str) -> int:
         return self._phases.index(phase) if phase in self._phases else -1

@@ -89,7 +89,9 @@ def test_hopper_keeps_vllms_own_choices() -> None:
     assert flag(found, "--enforce-eager") is None
     assert flag(found, "--max-num-batched-tokens") == "8192"
     assert "TORCHDYNAMO_DISABLE" not in env(found)
-    assert "Compiling and capturing CUDA graphs" in found.phases
+    memory, compiling, cache, warm_up, capturing = found.phases[-7:-2]
+    assert (compiling, capturing) == ("Compiling the model", "Capturing CUDA graphs")
+    assert (memory, cache, warm_up) == ("Measuring memory", "Making the KV cache", "Warming up")
 
 
 def test_data_parallel_keeps_the_experts_whole() -> None:

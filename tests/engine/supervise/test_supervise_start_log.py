@@ -32,15 +32,22 @@ def test_the_log_leads_through_every_phase_of_a_plan(name: str) -> None:
     reader = LogPhases(phases)
     lines = [
         *BEFORE,
-        *AFTER[:3],
-        "Capturing CUDA graphs (decode, FULL):  50%|█████     | 4/8",
-        *AFTER[3:],
+        *AFTER[:2],
+        "[backbone] Starting torch.compile",
+        "Capturing CUDA graphs (PIECEWISE):  50%|█████     | 1/2",  # a sample, to measure their size
+        "Graph capturing finished in 2 secs, took 0.31 GiB",
+        *AFTER[2:4],
+        "Capturing CUDA graphs (PIECEWISE):  65%|██████▌   | 34/52",
+        "Graph capturing finished in 9 secs, took 0.62 GiB",
+        *AFTER[4:],
         "INFO:     Application startup complete.",
     ]
     seen = [reader.now, *(progress for line in lines if (progress := reader.feed(line)))]
     assert {*phases} - {progress.phase for progress in seen} <= {"Connecting the cards"}
     assert seen[-1].phase == LAST_PHASE == phases[-1]
     assert any(progress.fraction == 0.42 for progress in seen)
+    captured = [progress.fraction for progress in seen if progress.phase == "Capturing CUDA graphs"]
+    assert captured == ([0.65] if "Capturing CUDA graphs" in phases else []), "the sample is no part of it"
     assert reader.feed("Loading model from scratch...") is None, "it never goes back"
 
 
