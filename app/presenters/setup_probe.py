@@ -12,6 +12,7 @@ from engine.domain.reading import Method
 from engine.errors import UserError
 from engine.local.facts import LOOK_S
 from engine.reads.reader import Reader
+from engine.supervise.adopted import AdoptedEngine
 
 CHAT = "Say hello in one short sentence."
 STATE = "The kettle is on the stove and the water is boiling."
@@ -26,10 +27,7 @@ async def look_at_server(url: str, api_key: str) -> str:
         UserError: the address is none, nobody answers, the key is wrong, or it serves nothing.
     """
     async with EngineClient(url, api_key=api_key or None, timeout_s=LOOK_S) as client:
-        cards = await client.models()
-        if not cards:
-            raise UserError("setup.no_model", "the server at {url} serves no model", url=client.address)
-        card = cards[0]
+        card = await AdoptedEngine(client).adopt()
         return f"{card.id}, {card.max_model_len:,} tokens of context" if card.max_model_len else card.id
 
 

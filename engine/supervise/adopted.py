@@ -90,9 +90,9 @@ class AdoptedEngine:
             self._move("stopped")
 
     async def _served(self) -> ModelCard:
-        if not await self._client.health():
+        cards = await self._client.models()  # first, since it says why nobody answers
+        if not await self._client.health():  # vLLM lists its models without an engine, too
             raise silent(self._client.address)
-        cards = await self._client.models()
         if not cards:
             raise EngineRefused(
                 "engine.no_model", "the server at {url} serves no model", status=200, url=self._client.address

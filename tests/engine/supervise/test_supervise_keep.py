@@ -309,6 +309,14 @@ async def test_what_cannot_be_adopted_is_named(tmp_path: Path) -> None:
             await adopted.adopt()
         assert adopted.state.phase == "stopped"
     async with WireServer() as server, EngineClient(server.url) as client:
+
+        async def dead(request: web.Request) -> web.StreamResponse:
+            return web.Response(status=503)
+
+        server.handlers["/health"] = dead
+        with pytest.raises(EngineUnreachable, match="no engine answers"):
+            await AdoptedEngine(client).adopt()  # vLLM's server lists its models when its engine is dead
+        del server.handlers["/health"]
         server.models = []
         with pytest.raises(EngineRefused, match="serves no model"):
             await AdoptedEngine(client).adopt()
