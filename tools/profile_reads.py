@@ -17,11 +17,12 @@ import shlex
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.bench.reads import FLAGS, PARTS, Setting, server, session, warm
-from engine.bench.reads_load import in_flight, open_prompts
+from engine.bench.reads_load import JOINT, in_flight, open_prompts
 from tools.profile_watch import FOLDER, SAMPLE, TRACE
 
 WAITING = ("(idle)", "Runner.run ", "resource_tracker", "sched_yield", "thread.py:")
@@ -88,6 +89,7 @@ async def measure(options: argparse.Namespace, folder: Path) -> None:
         "PYTHONPATH": os.pathsep.join(filter(None, (str(_site(folder)), env.get("PYTHONPATH")))),
     }
     asked = Setting(options.python, options.model, tuple(shlex.split(options.flags)), env, options.in_flight)
+    asked = replace(asked, joint_slots=options.joint_slots)
     async with server(asked, folder, fast=not options.stock) as url, session() as client:
         prompts = await open_prompts(client, url, asked.tokens, asked.joint_slots)
         await warm(client, url, prompts, asked)
@@ -135,6 +137,7 @@ def main() -> None:
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--loads", default="fresh,shared", help="methods of bench.reads_load.Prompts")
     parser.add_argument("--in-flight", type=int, default=192)
+    parser.add_argument("--joint-slots", type=int, default=JOINT, help="of a canvas with 24 questions")
     parser.add_argument("--seconds", type=float, default=5.0, help="that frames are sampled")
     parser.add_argument("--trace", type=float, default=1.0, help="seconds that operations are traced")
     parser.add_argument("--top", type=int, default=25, help="rows of a table")
