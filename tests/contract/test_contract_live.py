@@ -139,7 +139,7 @@ async def test_nothing_is_lost_while_frames_are(served: Any, session: aiohttp.Cl
     )
     tally = await stress.run(count, 6, limit_s=60)  # 5 to 10 a second on a quiet machine
     assert tally.lost == []
-    assert min(tally.counts["chats"], tally.counts["reads"], tally.counts["cancelled"]) >= 5
+    assert min(tally.counts["chats"], tally.counts["reads"], tally.counts["cancelled"]) >= 1
     assert tally.matched > 0
     async with asyncio.timeout(60):
         busy = ("vllm:num_requests_running", "vllm:num_requests_waiting")
