@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from email.utils import parsedate_to_datetime
 
 import aiohttp
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 from yarl import URL
 
 from engine.client.lost import why_lost
+from engine.client.posts import Connection, PostPool
 from engine.client.wire import ErrorBody, ErrorInfo
 from engine.errors import EngineBusy, EngineRefused, EngineUnreachable, InputError
 
@@ -54,16 +56,35 @@ class Transport:
         self._socket_path, self._base = _split(base_url)
         self.address = base_url if self._socket_path else str(self._base.with_user(None))
         self._key = _checked_key(api_key)
+        self._timeout_s = timeout_s
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_S)
         self.patient = True
+        self._posts: PostPool | None = None
         self._session: aiohttp.ClientSession | None = None
         self._urls: dict[str, URL] = {}
 
     async def close(self) -> None:
         """Closes every connection; may be called twice."""
+        if self._posts is not None:
+            self._posts.close()
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+    def many_posts(self) -> None:
+        """From now on posts are so many that they go over connections of their own kind (``posts``)."""
+        plain = self._socket_path is not None or (self._base.scheme == "http" and self._base.user is None)
+        if plain and self._posts is None:
+            key = "" if self._key is None else f"Authorization: Bearer {self._key}\r\n"
+            headers = f"Host: {self._base.host_port_subcomponent}\r\nContent-Type: application/json\r\n{key}"
+            self._posts = PostPool(self._connection, headers, connect_s=CONNECT_S, keepalive_s=KEEPALIVE_S)
+
+    async def _connection(self, protocol: Callable[[], Connection]) -> Connection:
+        loop = asyncio.get_running_loop()
+        if self._socket_path is not None:
+            return (await loop.create_unix_connection(protocol, self._socket_path))[1]
+        assert self._base.host is not None
+        return (await loop.create_connection(protocol, self._base.host, self._base.port or 80))[1]
 
     async def get(self, path: str) -> bytes:
         """The body of a GET, repeated when that helps."""
@@ -120,6 +141,8 @@ class Transport:
         raise AssertionError("stamina ends with a value or an exception")  # pragma: no cover
 
     async def _once(self, method: str, path: str, body: bytes | None, timeout: aiohttp.ClientTimeout) -> bytes:
+        if body is not None and self._posts is not None:
+            return await self._posted(self._posts, path, body)
         try:
             async with self._opened().request(
                 method, self._url(path), data=body, timeout=timeout, allow_redirects=False
@@ -130,6 +153,15 @@ class Transport:
         if response.status >= 300:
             raise self._refusal(path, response.status, data, response.headers.get("Retry-After"))
         return data
+
+    async def _posted(self, posts: PostPool, path: str, body: bytes) -> bytes:
+        try:
+            answer = await posts.post(self._url(path).raw_path, body, timeout_s=self._timeout_s)
+        except (aiohttp.ClientError, OSError) as exc:
+            raise self._lost(path, exc) from None
+        if answer.status >= 300:
+            raise self._refusal(path, answer.status, answer.body, answer.retry_after)
+        return answer.body
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
