@@ -70,7 +70,7 @@ class EnginePage(QWidget):
             "model": state.model,
             "url": state.url,
             "pid": str(state.pid) if state.pid else "",
-            "since": words.clock(state.since),
+            "since": words.clock(state.since) if state.ready else "",
             "context": self.tr("{n} tokens").format(n=f"{state.context:,}") if state.context else "",
             "log": str(state.log) if state.log else "",
         }
@@ -82,6 +82,7 @@ class EnginePage(QWidget):
         self.start.setEnabled(not state.ready and not state.busy)
         self.stop.setEnabled(state.phase in ("ready", "starting"))
         self.restart.setEnabled(state.phase in ("ready", "failed", "lost"))
+        self.memory.setVisible(ours)  # cards of another computer are not seen from here
         self.plan.show_plan(state.plan)
         self.server.show_server(state.url if state.ready else "", self._presenter.api_key or "", state.model)
         self._no_server.setVisible(not state.ready)

@@ -313,7 +313,8 @@ class EnginePresenter(QObject):
             return
         if life.phase == "lost" and self.state.ready:
             remedy = self.tr("It is used again as soon as it answers; answers that arrived are kept.")
-            self._set(replace(self.state, phase="lost", message=self.tr("it does not answer"), remedy=remedy))
+            why = self.tr("nobody answers at {address}").format(address=client.address)
+            self._set(replace(self.state, phase="lost", message=why, remedy=remedy))
         elif life.phase == "adopted" and self.state.phase == "lost" and adopted.card is not None:
             back = replace(self.state, phase="ready", message="", remedy="", since=time.time())
             self._set(self._of_card(back, adopted.card))

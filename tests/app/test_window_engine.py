@@ -105,8 +105,11 @@ async def test_an_address_where_nobody_answers_is_an_error_with_a_remedy(desk: D
     assert "127.0.0.1:9" in engine.state.message
     assert text_of(desk, "engine.why")
     assert living_children() == []
+    assert page_of(desk).memory.isHidden(), "cards of another computer are not seen from here"
+    assert not page_of(desk).facts.value("since")
     page_of(desk).choice_made.emit(EngineChoice())
     await until_phase(engine, "ready")
+    assert not page_of(desk).memory.isHidden()
 
 
 async def test_a_server_at_an_address_answers_and_is_never_stopped(desk: Desk) -> None:
@@ -134,7 +137,7 @@ async def test_a_server_elsewhere_that_is_lost_comes_back_by_itself(monkeypatch:
         assert engine.state.model == "toy"
         server.handlers["/health"] = refuse
         await until_phase(engine, "lost")
-        assert "does not answer" in engine.state.message
+        assert f"nobody answers at {server.url}" in engine.state.message
         assert engine.state.remedy
         server.models = [{"id": "another"}]
         back = expect(engine.ready.connect)
