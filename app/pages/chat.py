@@ -23,6 +23,7 @@ from app.theme import set_role
 from app.widgets.canvas_view import CanvasView
 from app.widgets.chat.conversation_list import ConversationList
 from app.widgets.chat.figures import FiguresBar
+from app.widgets.chat.find_bar import FindBar
 from app.widgets.chat.meter import ContextMeter
 from app.widgets.chat.options_panel import OptionsPanel
 from app.widgets.chat.overflow_card import OverflowCard
@@ -36,6 +37,7 @@ from engine.domain.conversation import ChatOptions, Conversation, StoredMessage
 
 if TYPE_CHECKING:
     from app.presenters.chat import ChatPresenter
+    from app.presenters.chat_find import ChatFind
 
 CANVAS_NEEDS_LINES = 28  # height of the page in lines of text from which on there is room for the canvas
 LIST_NEEDS = 46  # width of the page in average letters of its title from which on there is room for the list
@@ -61,6 +63,7 @@ class ChatPage(QWidget):
             ("Ctrl+N", self.new_requested.emit),
             ("Esc", self._stop),
             ("Ctrl+K", self._search),
+            ("Ctrl+F", self._begin_find),
             ("Ctrl+L", lambda: self._list_button.toggle()),
         ):
             shortcut = QShortcut(QKeySequence(keys), self)
@@ -138,6 +141,8 @@ class ChatPage(QWidget):
         self.options = OptionsPanel()
         layout.addWidget(self._head())
         layout.addWidget(self.options)
+        self.find_bar = FindBar()
+        layout.addWidget(self.find_bar)
         layout.addWidget(self._conversation(), 1)
         layout.addWidget(self._bottom())
         self._split = QSplitter(Qt.Orientation.Horizontal)
@@ -254,6 +259,7 @@ class ChatPage(QWidget):
         self.options.set_options(presenter.options)
         self._mark_options(presenter.options)
         self.overflow.hide()
+        self.find_bar.close_bar()
         self.composer.put(presenter.draft)
         self._canvas_used = False
         self.canvas.start()
@@ -319,6 +325,26 @@ class ChatPage(QWidget):
 
     def _on_link(self, url: str) -> None:
         LinkDialog(url, lambda: QDesktopServices.openUrl(QUrl(url)), self).open()
+
+    def attach_find(self, find: ChatFind) -> None:
+        """Joins the bar that finds in the conversation to who looks."""
+        bar = self.find_bar
+        bar.searched.connect(find.search)
+        bar.moved.connect(find.move)
+        bar.closed.connect(lambda: find.search(""))
+        bar.closed.connect(self.composer.setFocus)
+        find.found.connect(self.transcript.mark_words)
+        find.placed.connect(bar.set_place)
+        find.current.connect(self._show_hit)
+
+    def _begin_find(self) -> None:
+        if self._middle.currentWidget() is self.transcript:
+            self.find_bar.open_bar()
+
+    def _show_hit(self, message: int, number: int) -> None:
+        if not self.transcript.holds(message) and self._presenter is not None:
+            self._presenter.reveal(message)
+        self.transcript.show_hit(message, number)
 
     def _search(self) -> None:
         self._list_button.setChecked(True)

@@ -99,6 +99,10 @@ class OpenConversation(QObject):
     def show_newest(self) -> None:
         self.shown.emit(self._live(self.store.page(self.tip)), False)
 
+    def reveal(self, message: int) -> None:
+        """Shows the part of the path around a message of it."""
+        self._show_around(message)
+
     def load_earlier(self, above: int) -> None:
         """Asks for the messages above one that is shown."""
         self.earlier.emit(self.store.page(self.store.message(above).parent))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.theme import set_role
 from app.widgets.chat.figures import answer_words
+from app.widgets.chat.marks import mark_all
 from app.widgets.chat.message_parts import CutMark, FailureCard, QuestionEditor, ThoughtFold, VersionSwitch
+from app.widgets.chat.selection import MessageSelection, TextView
 from app.widgets.code_block import CodeBlock
 from app.widgets.icons import IconButton, ThemedButton
 from app.widgets.prose import ProseView
@@ -62,6 +64,8 @@ class MessageView(QFrame):
         self._foot: QWidget | None = None
         set_role(self, f"message-{'user' if role == 'user' else 'assistant'}")
         self.setObjectName(f"message.{role}")
+        self._find: tuple[str, int | None] = ("", None)
+        self._selection = MessageSelection(self._texts, lambda: self._text, self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._render)
@@ -151,6 +155,22 @@ class MessageView(QFrame):
         if self._failure is not None:
             self._failure.hide_retry()
 
+    def mark_words(self, words: str, current: int | None = None) -> QRect | None:
+        """Marks the words in the text; none takes the marks away.
+
+        Returns:
+            Where the hit with this 0-based number stands, in this widget; None without one.
+        """
+        self._find = (words, current)
+        place = mark_all(self._texts(), words, current)
+        if place is None:
+            return None
+        view, rect = place
+        return QRect(view.viewport().mapTo(self, rect.topLeft()), rect.size())
+
+    def _texts(self) -> list[TextView]:
+        return [widget.view if isinstance(widget, CodeBlock) else widget for widget in self._widgets]
+
     def begin_edit(self) -> None:
         """Puts an editor in the place of a question."""
         if self.role != "user" or self._editor is not None:
@@ -182,7 +202,7 @@ class MessageView(QFrame):
         self._who.setTextFormat(Qt.TextFormat.PlainText)
         self.setAccessibleName(self._who.text())
         set_role(self._who, "strong")
-        copy = IconButton("copy", self.tr("Copy the message"), "message.copy", parent=self._head, size=15)
+        copy = IconButton("copy", self.tr("Copy the message as Markdown"), "message.copy", parent=self._head, size=15)
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._text))
         head = self._head_row = QHBoxLayout(self._head)
         head.setContentsMargins(0, 0, 0, 0)
@@ -283,6 +303,8 @@ class MessageView(QFrame):
         del self._widgets[len(wanted) :]
         self._shown = wanted
         self._interval = max(FRAME_MS, round((time.perf_counter() - started) * 1000 * RENDER_SHARE))
+        if self._find[0]:
+            self.mark_words(*self._find)
         self._grow()
         self.resized.emit()
 
@@ -341,4 +363,5 @@ class MessageView(QFrame):
         else:
             self._body.addWidget(widget)
             self._widgets.append(widget)
+        self._selection.watch(widget.view if isinstance(widget, CodeBlock) else widget)
         return widget

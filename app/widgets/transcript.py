@@ -47,6 +47,8 @@ class Transcript(QScrollArea):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self._views: list[MessageView] = []
         self._unbuilt: list[StoredMessage] = []  # above the views, oldest first; built while nothing else is to do
+        self._find = ""
+        self._goal: tuple[MessageView, int] | None = None  # the hit that is being looked at
         self._follow = True
         self._hold: int | None = None  # pixels from the end that stay where they are while messages come in above
         self._builder = QTimer(self)
@@ -64,6 +66,7 @@ class Transcript(QScrollArea):
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)
         bar.rangeChanged.connect(self._on_range)
+        bar.actionTriggered.connect(self._forget_goal)
 
     @property
     def messages(self) -> list[MessageView]:
@@ -82,6 +85,7 @@ class Transcript(QScrollArea):
             if view.message is None or view.message.id != message.id:
                 break
             kept += 1
+        self._goal = None
         for view in self._views[kept:]:
             _discard(view)
         del self._views[kept:]
@@ -100,6 +104,7 @@ class Transcript(QScrollArea):
 
     def append(self, messages: Sequence[StoredMessage]) -> None:
         """Adds messages at the end and scrolls to them; the oldest views give way to them."""
+        self._goal = None
         for view in self._views:
             view.hide_retry()
         for message in messages:
@@ -155,6 +160,41 @@ class Transcript(QScrollArea):
         # Once the layout has come to rest.
         QTimer.singleShot(0, view, lambda: self.ensureWidgetVisible(view, 0, self.viewport().height() // 3))
 
+    def mark_words(self, words: str) -> None:
+        """Marks words in every message, also in those that are built later; none takes the marks away."""
+        self._find = words
+        self._goal = None
+        for view in self._views:
+            view.mark_words(words)
+
+    def holds(self, message: int) -> bool:
+        """Whether the message is built or about to be."""
+        return self.view(message) is not None or any(each.id == message for each in self._unbuilt)
+
+    def show_hit(self, message: int, number: int) -> None:
+        """Brings a hit of a message into view, 0-based in the message, and marks it more strongly."""
+        self.build_all()
+        self._follow = False
+        self._hold = None
+        for view in self._views:
+            view.mark_words(self._find)
+        found = self.view(message)
+        if found is not None:
+            self._goal = (found, number)
+            QTimer.singleShot(0, found, self._show_goal)
+
+    def _show_goal(self) -> None:
+        """Again whenever the height changes, until the layout has come to rest or the reader scrolls."""
+        if self._goal is None:
+            return
+        view, number = self._goal
+        rect = view.mark_words(self._find, number)
+        if rect is None:  # it stands in what is not seen, for instance in the target of a link
+            self.ensureWidgetVisible(view, 0, 0)
+            return
+        point = view.mapTo(self._sheets[1], rect.center())
+        self.ensureVisible(point.x(), point.y(), 0, self.viewport().height() // 3)
+
     def clear(self) -> None:
         self.show_messages(())
 
@@ -168,6 +208,8 @@ class Transcript(QScrollArea):
         view.link_clicked.connect(self.link_clicked)
         view.resized.connect(self._lay_out)
         self._connect(view, message.id)
+        if self._find:
+            view.mark_words(self._find)
         self._views.insert(place, view)
         self._column.insertWidget(place + 1, view)  # the button for earlier ones is the first
 
@@ -230,12 +272,17 @@ class Transcript(QScrollArea):
             self._hold = bar.maximum() - value
 
     def _on_range(self, _low: int, high: int) -> None:
-        if self._follow:
+        if self._goal is not None:
+            self._show_goal()
+        elif self._follow:
             self.verticalScrollBar().setValue(high)
         elif self._hold is not None:
             hold = self._hold
             self.verticalScrollBar().setValue(high - hold)
             self._hold = hold if self._unbuilt else None
+
+    def _forget_goal(self) -> None:
+        self._goal = None
 
 
 def _discard(view: MessageView) -> None:

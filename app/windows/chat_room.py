@@ -12,6 +12,7 @@ from app.models.notice import Notice
 from app.notify import NotificationSink
 from app.pages.chat import ChatPage
 from app.presenters.chat import ChatPresenter
+from app.presenters.chat_find import ChatFind
 from app.presenters.chat_library import ChatLibrary
 from app.presenters.chat_meter import ChatMeter
 from app.presenters.engine import EnginePresenter
@@ -43,7 +44,10 @@ class ChatRoom(QObject):
         self.chat = ChatPresenter(engine, self._opened_store(), self)
         self.library = ChatLibrary(self.chat, self)
         self.meter = ChatMeter(self.chat, self)
+        self.find = ChatFind(self.chat, self)
         page.attach(self.chat)
+        page.attach_find(self.find)
+        self.find.failed.connect(notifier.report)
         self._join_list()
         self._join_composer()
         self._join_figures()
@@ -56,6 +60,7 @@ class ChatRoom(QObject):
     async def close_down(self) -> None:
         """Ends every answer and every search, and closes the file."""
         await self.library.close_down()
+        await self.find.close_down()
         await self.meter.close_down()
         await self.chat.close_down()
 
