@@ -1,10 +1,11 @@
 """``bench runner``: our runner, answers stored, against a bare aiohttp loop that only asks.
 
-Both ask a stand-in in its own process, at the same width, with the same requests, in turn: once one that answers at
-once, where every microsecond of ours counts, and once one that answers after 400 ms with 192 rows in flight, which is
-what an engine looks like. The bare loop encodes its requests and decodes the answers, as any client must. What our
-runner adds: rendering the row, the words and the canvas of a read, checking the answer, aggregation, errors and
-pauses, SQLite.
+Both ask a stand-in in its own process, at the same width, with the same two requests a row (render, generate), in
+turn: once one that answers at once, where every microsecond of ours counts, and once one that answers after 400 ms with
+192 rows in flight, which is what an engine looks like. The bare loop is what a script does: one aiohttp session, bodies
+encoded from Python objects, answers decoded, nothing done with them. Ours adds the row's text, the words and the canvas
+of a read, the check of the answer, aggregation, errors and pauses, SQLite; what it saves is aiohttp's own way through a
+request (``engine.client.posts``).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ SLOW_ROWS, SLOW_WIDTH, SLOW_ROUNDS = 2304, 192, 3  # 12 waves
 DELAY_S = 0.4
 REQUESTS_A_ROW = 2  # one question read alone with one draw: render, generate
 RATIO, SLOW_RATIO = 0.6, 0.97
-FORM = {
+FORM: dict[str, Any] = {
     "version": 1,
     "name": "bench",
     "state": "Ticket {{ number }}: {{ text }}",
@@ -90,7 +91,7 @@ class _Compared:
 async def _compare(rows: int, rounds: int, width: int, delay_s: float) -> _Compared:
     with tempfile.TemporaryDirectory(prefix="desk") as folder:
         home = Path(folder)
-        await asyncio.to_thread(_write_input, home, rows)
+        await asyncio.to_thread(write_input, home, rows)
         prepared = await asyncio.to_thread(prepare, home / "form.json", home / "table.csv", engine="stand-in")
         async with stand_in(home, delay_s) as url:
             requests = _requests(prepared)
@@ -102,7 +103,8 @@ async def _compare(rows: int, rounds: int, width: int, delay_s: float) -> _Compa
     return _Compared(middle(ours[1:]), middle(bare[1:]), middle(ratios[1:]))
 
 
-def _write_input(home: Path, rows: int) -> None:
+def write_input(home: Path, rows: int) -> None:
+    """A form with one question, and a table for it."""
     (home / "form.json").write_text(json.dumps(FORM), encoding="utf-8")
     with (home / "table.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

@@ -22,7 +22,7 @@ VOCABULARY = 262_144  # the released checkpoint's, which a reader guesses first
 CANVAS = 256
 _LENGTH = re.compile(rb"content-length:\s*(\d+)", re.IGNORECASE)
 _PIECES = re.compile(r"<[^<>\s]*>|\w+|\s|.")
-_READS = (b"/v1/chat/completions/render", b"/inference/v1/generate")
+_READS = (b"/v1/chat/completions/render", b"/inference/v1/generate", b"/v1/systemone")
 _HEAD_END = b"\r\n\r\n"
 _PROMPT = list(range(1000, 1060))  # every prompt is 60 tokens long
 
@@ -43,6 +43,16 @@ def generated(label_ids: tuple[int, ...], count: int) -> bytes:
     return json.dumps({"choices": [choice]}).encode()
 
 
+@lru_cache(maxsize=1024)
+def decided(questions: tuple[str, ...]) -> bytes:
+    """An answer to a native read of yes/no questions: all but sure."""
+    sure = {"type": "noul", "noul": 0.99, "probabilities": {"yes": 0.99, "no": 0.01}, "confidence": 0.98}
+    seen = {"label_mass": 0.99, "argmax_is_label": True}
+    usage = {"prompt_tokens": 60, "completion_tokens": 0, "total_tokens": 60}
+    answers, diagnostics = dict.fromkeys(questions, sure), dict.fromkeys(questions, seen)
+    return json.dumps({"model": "stand-in", "answers": answers, "diagnostics": diagnostics, "usage": usage}).encode()
+
+
 def answer(path: bytes, body: bytes) -> tuple[int, bytes]:
     """Status and body for a request."""
     match path:
@@ -50,6 +60,8 @@ def answer(path: bytes, body: bytes) -> tuple[int, bytes]:
             return _generate(json.loads(body))
         case b"/v1/chat/completions/render":
             return 200, json.dumps({"token_ids": _PROMPT}).encode()
+        case b"/v1/systemone":
+            return 200, decided(tuple(json.loads(body)["questions"]))
         case b"/tokenize":
             return 200, json.dumps({"tokens": tokens(json.loads(body)["prompt"])}).encode()
         case b"/v1/models":

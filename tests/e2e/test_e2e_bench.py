@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.bench import engine as engine_bench
-from engine.bench import memory, runner, startup, tables
+from engine.bench import memory, peers, runner, startup, tables
 from engine.errors import UserError
 from engine.supervise import processes
 from engine.supervise.program import run_program
@@ -36,6 +36,19 @@ async def test_tables_and_memory_are_measured() -> None:
     found = await memory.measure(rows=800)
     assert set(found.figures) == {"rows", "rows_per_s", "peak", "early", "late", "growth"}
     assert 20 < found.figures["early"].value <= found.figures["peak"].value
+
+
+async def test_a_peer_that_cannot_be_had_is_left_out_loudly(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(peers, "PEER", "this is no requirement")
+    found = await peers.measure(rows=60)
+    assert set(found.figures) == {
+        *("rows", "ours_canvas_rows_per_s", "ours_canvas_peak", "ours_native_rows_per_s", "ours_native_peak"),
+        "jev_col_left_out",
+    }
+    assert all(figure.value > 0 for figure in found.figures.values())
+    assert "is left out: it cannot be installed" in capsys.readouterr().err
 
 
 async def test_the_embedded_engine_is_measured() -> None:
