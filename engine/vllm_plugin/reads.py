@@ -64,6 +64,7 @@ class Plan:
         rows: [4, rows answered] int64: row among the step's logits, slot, place in the batch, canvas position.
         counts: [canvases] rows answered of each.
         on_device: ``rows``, once the logits have been computed from them.
+        hidden: [rows of the step, hidden size], from which stock would have computed its logits.
     """
 
     batch: Any
@@ -71,6 +72,7 @@ class Plan:
     rows: np.ndarray[Any, Any]
     counts: np.ndarray[Any, Any]
     on_device: torch.Tensor | None = None
+    hidden: torch.Tensor | None = None
 
 
 class Requests:
@@ -130,6 +132,7 @@ class FastReads:
         self._plan: Plan | None = None
         self._step, self._prepare = sampler.step, state.prepare_inputs
         self._condition, self._logits = state._apply_self_conditioning, state.model.compute_logits
+        self._broken = False
         self._counts, self._reported, self._report_at = [0, 0, 0], [0, 0, 0], 0.0
 
     def hang_in(self) -> None:
@@ -152,7 +155,7 @@ class FastReads:
 
     def plan(self, batch: Any) -> Plan | None:
         """The plan of a step; None when it is stock's."""
-        if batch.num_draft_tokens == 0:
+        if batch.num_draft_tokens == 0 or self._broken:
             return None
         count, requests = batch.num_reqs, self._requests
         starts, widths = batch.cu_num_logits_np[:count], np.diff(batch.cu_num_logits_np[: count + 1])
@@ -192,7 +195,7 @@ class FastReads:
         plan = self._plan
         if plan is None or plan.on_device is not None or len(hidden) != plan.batch.cu_num_logits_np[-1]:
             return self._logits(hidden)
-        plan.on_device = async_tensor_h2d(plan.rows, device=hidden.device)
+        plan.on_device, plan.hidden = async_tensor_h2d(plan.rows, device=hidden.device), hidden
         return self._model.logits_processor(self._model.lm_head, hidden[plan.on_device[0]])
 
     def step(self, logits: torch.Tensor, batch: Any, draft_logits: Any) -> Any:
@@ -200,10 +203,16 @@ class FastReads:
         plan, self._plan = self._plan, None
         if plan is None or plan.on_device is None or plan.batch is not batch:
             return self._step(logits, batch, draft_logits)
+        try:
+            out = self._read(logits, plan, plan.on_device)
+        except Exception:  # a kernel that this card's compiler does not take, say; stock can do the step over
+            logger.exception("fast reads are off from now on: a step failed")
+            self._broken = True
+            return self._step(self._logits(plan.hidden), batch, draft_logits)
         self._counts[0] += 1
         self._counts[1] += len(plan.decode)
         self._report()
-        return self._read(logits, plan, plan.on_device)
+        return out
 
     def _read(self, logits: torch.Tensor, plan: Plan, rows: torch.Tensor) -> SamplerOutput:
         sampler, batch = self._sampler, plan.batch
@@ -217,8 +226,8 @@ class FastReads:
         labels = Labels(ids.token_ids.gpu, ids.num_token_ids.gpu, rows[1], max(int(wanted.max()), 0))
         found = read_rows(logits, self._model.final_logit_softcapping, labels)
         # As wide as the canvases: vLLM takes a canvas as a whole and cuts it at max_tokens, behind the answered rows.
-        sampled = sampler._sampled[:count, : int(widths.max())]
-        sampled.zero_()
+        # A tensor of its own: nothing here waits for the copy to the host that still reads the last step's.
+        sampled = torch.zeros(count, int(widths.max()), dtype=torch.int32, device=logits.device)
         sampled[rows[2], rows[3]] = found.token_ids[:, 0].to(sampled.dtype)
         num_sampled = async_tensor_h2d(widths.astype(np.int32), device=logits.device)
         return SamplerOutput(

@@ -25,6 +25,7 @@ from vllm.model_executor.models.diffusion_gemma import (
 )
 from vllm.sampling_params import SamplingParams
 
+from engine.vllm_plugin import reads as fast_reads
 from engine.vllm_plugin import reads_kernel
 from engine.vllm_plugin.model import DeskSampler
 from engine.vllm_plugin.reads import FastReads
@@ -235,6 +236,20 @@ def slot_again() -> dict[str, Any]:
     return {"counts": bench.part._counts, "step": int(bench.states.step[0])}
 
 
+def broken() -> dict[str, Any]:
+    """The fast path fails: the step is done over by stock, and those that follow are stock's."""
+
+    def fail(*_: Any) -> Any:
+        raise ValueError("not on this card")
+
+    asked, kept = [Asked(0), Asked(4, prompt=11), Asked(1)], fast_reads.read_rows
+    fast_reads.read_rows = fail
+    try:
+        return both(asked, steps=2)
+    finally:
+        fast_reads.read_rows = kept
+
+
 def slots() -> dict[str, Any]:
     """What requests leave in their slots, over old contents: reads, a pinned canvas, a chat, gone, gone and new."""
     pinned = (("diffusion_max_steps", 3), ("diffusion_pinned", [1, 4]))
@@ -295,6 +310,7 @@ CHECKS: tuple[Callable[[], dict[str, Any]], ...] = (
     cut_short,
     stock_if_asked,
     slot_again,
+    broken,
     slots,
     kernel,
 )

@@ -35,6 +35,7 @@ def logprobs_of(answers: Any) -> list[float]:
         ("beside_chat", [0, 0, 1], [2]),
         ("cut_short", [0, 0, 2], [2, 2]),
         ("stock_if_asked", [0, 0, 1], [2, 2]),
+        ("broken", [0, 0, 0], [2, 2]),
     ],
 )
 def test_answers_equal_stock_on_either_path(told: Any, check: str, counts: list[int], rows: list[int]) -> None:
