@@ -34,6 +34,7 @@ from engine.errors import InputError
 MAX_BYTES = 4 * 1024 * 1024  # a form is written by hand
 MAX_ID = 100  # characters; ids become column names
 _SHOWN = 60  # characters of a faulty value in a message
+_NO_IMAGES = "questions are asked about text only; put what a picture shows into a column"
 
 
 def load_form(path: Path) -> Form:
@@ -318,6 +319,7 @@ def _refuse(error: ValidationError, source: str) -> NoReturn:
         source=source,
         place=path or "the whole file",
         reason="this field is missing" if missing else _reason(found["type"], found["msg"], found.get("ctx", {})),
+        remedy=_NO_IMAGES if found["type"] == "extra_forbidden" and steps[-1] in ("image", "images") else "",
         value=_show(value),
     ) from error
 

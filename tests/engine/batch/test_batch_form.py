@@ -55,6 +55,8 @@ FAULTS: dict[str, tuple[Change, str, str]] = {
     "no type": (lambda w: w["questions"][0].pop("type"), "form.union_tag_not_found", "the field type is missing"),
     "unknown field": (question(0, weight=3), "form.extra_forbidden", "questions[0].weight: this field is unknown"),
     "unknown top field": (lambda w: w.update(sates="x"), "form.extra_forbidden", "sates: this field is unknown"),
+    "pictures": (lambda w: w.update(images="photo"), "form.extra_forbidden", "asked about text only"),
+    "a picture": (question(0, image="photo"), "form.extra_forbidden", "asked about text only"),
     "noul in words": (question(0, criteria={"yes": "x"}), "form.extra_forbidden", "questions[0].criteria.yes"),
     "levels as object": (question(2, criteria={"a": ""}), "form.list_type", "questions[2].criteria: must be a list"),
     "options as numbers": (question(1, criteria=[1, 2]), "form.options", "questions[1].criteria: must be an object"),
