@@ -114,6 +114,8 @@ class ChatPage(QWidget):
         }
         fallback = self.tr("The engine does not answer: restart it on the Engine page")
         self.composer.set_ready(state.ready, texts.get(state.phase, fallback))
+        foreign = state.kind == "url"
+        self.canvas.set_absent(self.tr("only engines that this program starts send their canvas") if foreign else "")
 
     def set_enter_sends(self, enter: bool) -> None:
         """Whether Enter alone sends a message."""

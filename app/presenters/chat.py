@@ -6,8 +6,10 @@ An answer goes on when another conversation is opened; it is found there, finish
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
@@ -23,8 +25,12 @@ from engine import paths
 from engine.client.http import EngineClient
 from engine.client.vocabulary import Vocabulary
 from engine.domain.conversation import StoredMessage, sent_messages
-from engine.errors import EngineError, EngineUnreachable, UserError
+from engine.errors import EngineError, EngineUnreachable, InputError, UserError
 from engine.store.chats import ChatStore
+
+log = logging.getLogger(__name__)
+
+TOKENIZER = "tokenizer.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ class ChatPresenter(OpenConversation):
         self.engine = engine
         self._jobs: list[_Job] = []
         self._pending: _Request | None = None
-        self._vocabulary: Vocabulary | None = None
+        self._vocabulary: tuple[Path, Vocabulary] | None = None
 
     def open(self, conversation: int | None, message: int | None = None) -> None:
         super().open(conversation, message)
@@ -343,9 +349,22 @@ class ChatPresenter(OpenConversation):
             return page
         return [replace(each, text=run.text, thought=run.thought) if each.id == run.row.id else each for each in page]
 
-    async def _vocabulary_of(self) -> Vocabulary:
-        """The demo model's vocabulary, loaded once and off the GUI's thread."""
-        if self._vocabulary is None:
-            path = paths.demo_model_dir() / "tokenizer.json"
-            self._vocabulary = await asyncio.to_thread(Vocabulary.from_file, path)
-        return self._vocabulary
+    def _tokenizer_file(self) -> Path | None:
+        """The tokenizer of the checkpoint that is served; None where it is not on this computer."""
+        launch = self.engine.vllm.launch
+        if self.engine.state.kind == "vllm":
+            return launch.checkpoint / TOKENIZER if launch is not None else None
+        return paths.demo_model_dir() / TOKENIZER if self.engine.state.is_toy else None
+
+    async def _vocabulary_of(self) -> Vocabulary | None:
+        """What the ids of canvas frames mean, loaded once and off the GUI's thread; None where nothing tells."""
+        path = self._tokenizer_file()
+        if path is None or (self._vocabulary is not None and self._vocabulary[0] == path):
+            return None if path is None or self._vocabulary is None else self._vocabulary[1]
+        try:
+            found = await asyncio.to_thread(Vocabulary.from_file, path)
+        except InputError as error:  # a view only: the answer comes without it
+            log.warning("no canvas will be shown: %s", error)
+            return None
+        self._vocabulary = (path, found)
+        return found

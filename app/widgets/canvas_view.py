@@ -7,33 +7,20 @@ colour alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QSlider, QVBoxLayout, QWidget
 
 from app.models.canvas import CanvasSnapshot, Cell
 from app.theme import current_tokens, set_role
+from app.widgets.chat.canvas_export import Replay
+from app.widgets.chat.canvas_paint import GAP, PAD_Y, Placed, paint, place, token_font
 from app.widgets.icons import IconButton
 
 FRAME_MS = 33  # at most 30 pictures a second
 MAX_STEPS_KEPT = 2048  # of the last answer, for the replay
 HEIGHT_LINES = 4.3  # the part of a line says that there is more
-PAD_X, PAD_Y, GAP = 3.0, 2.0, 2.0  # pixels around and between tokens
-SHADE_FULL = 4.0  # nats; an entropy from here on is drawn palest
-PALEST, DARKEST = 70, 190  # alpha of unsettled tokens
 REPLAY_MS = 120
-PADDING = "<pad>"  # Gemma's; behind the end of an answer a canvas is full of it
-
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A token with its place on the sheet."""
-
-    cell: Cell
-    text: str
-    rect: QRectF
 
 
 class CanvasSheet(QWidget):
@@ -44,7 +31,7 @@ class CanvasSheet(QWidget):
         self.setObjectName("canvas.sheet")
         self._cells: tuple[Cell, ...] = ()
         self._committed = False
-        self._placed: list[_Placed] = []
+        self._placed: list[Placed] = []
         self._placed_width = -1
         self._widths: dict[str, float] = {}  # of tokens; measuring one takes longer than looking it up
 
@@ -73,53 +60,25 @@ class CanvasSheet(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self.token_font())
-        tokens = current_tokens()
-        settled, text, accent = QColor(tokens.accent_soft), QColor(tokens.text), QColor(tokens.accent)
-        area = QRectF(event.rect())
-        for placed in self._placed:
-            if not placed.rect.intersects(area):
-                continue
-            pen = QColor(text)
-            if placed.cell.accepted:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(settled)
-                painter.drawRoundedRect(placed.rect, 3, 3)
-            elif not self._committed:
-                pen.setAlpha(_alpha(placed.cell.entropy))
-            painter.setPen(pen)
-            painter.drawText(placed.rect, Qt.AlignmentFlag.AlignCenter, placed.text)
-            if placed.cell.changed:
-                painter.setPen(QPen(accent, 1.5))
-                low = placed.rect.bottom() - 1
-                painter.drawLine(QPointF(placed.rect.left() + 2, low), QPointF(placed.rect.right() - 2, low))
+        paint(painter, self._placed, current_tokens(), QRectF(event.rect()), committed=self._committed)
         painter.end()
 
     def token_font(self) -> QFont:
-        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        font.setPointSizeF(self.font().pointSizeF() * 0.92)
-        return font
+        return token_font(self.font().pointSizeF())
 
     def _place(self) -> None:
-        metrics = QFontMetricsF(self.token_font())
-        line = metrics.height() + 2 * PAD_Y
-        room = self._placed_width = self.width()
-        x = y = 0.0
-        self._placed = []
-        for cell in self._cells:
-            text = _visible(cell.text)
-            wide = self._widths.get(text)
-            if wide is None:
-                wide = self._widths[text] = metrics.horizontalAdvance(text) + 2 * PAD_X
-            wide = min(wide, max(room, 1))
-            if x > 0 and x + wide > room:
-                x, y = 0.0, y + line + GAP
-            self._placed.append(_Placed(cell, text, QRectF(x, y, wide, line)))
-            x += wide + GAP
-        self.setMinimumHeight(round(y + line) if self._cells else 0)
+        self._placed_width = self.width()
+        self._placed, high = place(self._cells, self.width(), self.token_font(), self._widths)
+        self.setMinimumHeight(round(high))
 
 
 class CanvasView(QFrame):
-    """Header with the step, the sheet, and after the answer a slider over its steps."""
+    """Header with the step, the sheet, and after the answer a slider over its steps.
+
+    Signals: export_wanted(): the replay is to be written to a file.
+    """
+
+    export_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -128,6 +87,7 @@ class CanvasView(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(self.tr("Canvas"))
         self._steps: list[CanvasSnapshot] = []
+        self._absent = ""
         self._shown: CanvasSnapshot | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -143,7 +103,7 @@ class CanvasView(QFrame):
         self._steps.clear()
         self._replay.hide()
         self._title.setText(self.tr("Canvas"))
-        self._detail.setText(self.tr("waiting for the first denoise step"))
+        self._detail.setText(self._absent or self.tr("waiting for the first denoise step"))
         self.sheet.set_cells(())
 
     def add(self, snapshot: CanvasSnapshot) -> None:
@@ -158,12 +118,23 @@ class CanvasView(QFrame):
         """The answer ended: its steps can be replayed."""
         self._timer.stop()
         if not self._steps:
-            self._detail.setText(self.tr("this engine sends no live canvas"))
+            self._detail.setText(self._absent or self.tr("this engine sends no live canvas"))
             return
         self._slider.setRange(0, len(self._steps) - 1)
         self._slider.setValue(len(self._steps) - 1)
         self._show(self._steps[-1])
         self._replay.show()
+
+    def set_absent(self, why: str) -> None:
+        """Why there is no canvas to be seen with this engine; empty where there may be."""
+        self._absent = why
+        if why and not self._steps:
+            self._detail.setText(why)
+
+    def replay(self) -> Replay:
+        """The steps of the last answer, to be written to a file."""
+        captions = [f"{self._title_of(step)} · {self._words(step)}" for step in self._steps]
+        return Replay(tuple(self._steps), captions, current_tokens(), self.sheet.token_font())
 
     def show_step(self, index: int) -> None:
         """A step of the last answer, 0-based over all its canvases."""
@@ -222,6 +193,9 @@ class CanvasView(QFrame):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self._play)
         row.addWidget(self._slider, 1)
+        export = IconButton("export", self.tr("Save the replay as GIF or PNG"), "canvas.export", size=16)
+        export.clicked.connect(self.export_wanted)
+        row.addWidget(export)
         self._replay.hide()
         return self._replay
 
@@ -245,13 +219,19 @@ class CanvasView(QFrame):
 
     def _show(self, snapshot: CanvasSnapshot) -> None:
         self._shown = snapshot
-        self._title.setText(self.tr("Canvas {n}").format(n=snapshot.canvas))
+        self._title.setText(self._title_of(snapshot))
+        self._detail.setText(self._words(snapshot))
+        self.sheet.setAccessibleDescription(self._detail.text())
+        self.sheet.set_cells(snapshot.cells(), committed=snapshot.converged)
+
+    def _title_of(self, snapshot: CanvasSnapshot) -> str:
+        return self.tr("Canvas {n}").format(n=snapshot.canvas)
+
+    def _words(self, snapshot: CanvasSnapshot) -> str:
         text = self.tr("denoise step {step} · {settled} of {slots} tokens accepted").format(
             step=snapshot.step, settled=snapshot.accepted, slots=snapshot.slots
         )
-        self._detail.setText(text + (self.tr(" · committed") if snapshot.converged else ""))
-        self.sheet.setAccessibleDescription(self._detail.text())
-        self.sheet.set_cells(snapshot.cells(), committed=snapshot.converged)
+        return text + (self.tr(" · committed") if snapshot.converged else "")
 
     def _toggle(self) -> None:
         if self._player.isActive():
@@ -271,18 +251,3 @@ class CanvasView(QFrame):
             self._pause()
         else:
             self._slider.setValue(self._slider.value() + 1)
-
-
-def _visible(piece: str) -> str:
-    """A token's text with its invisible parts made visible; padding is only a place."""
-    if piece == PADDING:
-        return "▫"
-    return piece.replace("\n", "⏎").replace("\t", "⇥").replace(" ", "·" if not piece.strip() else " ").strip() or "∅"
-
-
-def _alpha(entropy: float | None) -> int:
-    """How strong an unsettled token is drawn: the less sure, the paler."""
-    if entropy is None:
-        return (PALEST + DARKEST) // 2
-    share = min(max(entropy / SHADE_FULL, 0.0), 1.0)
-    return round(DARKEST - share * (DARKEST - PALEST))

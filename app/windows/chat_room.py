@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from app.presenters.chat_library import ChatLibrary
 from app.presenters.chat_meter import ChatMeter
 from app.presenters.engine import EnginePresenter
 from app.presenters.settings import SettingsPresenter
+from app.tasks import cancel_all, spawn
+from app.widgets.chat.canvas_export import Replay, write_replay
 from engine import paths
 from engine.domain.conversation import ConversationInfo, StoredMessage
 from engine.errors import EngineError, InputError
@@ -59,6 +62,7 @@ class ChatRoom(QObject):
 
     async def close_down(self) -> None:
         """Ends every answer and every search, and closes the file."""
+        await cancel_all(self)
         await self.library.close_down()
         await self.find.close_down()
         await self.meter.close_down()
@@ -104,6 +108,7 @@ class ChatRoom(QObject):
 
     def _join_figures(self) -> None:
         self.meter.changed.connect(self._page.meter.set_use)
+        self._page.canvas.export_wanted.connect(self._ask_replay)
         self.chat.finished.connect(self._on_finished)
         self.chat.shown.connect(lambda _messages, _later: self._show_totals())
 
@@ -162,6 +167,37 @@ class ChatRoom(QObject):
         dialog.setNameFilter(self.tr("Exported conversations (*.json)"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.open()
+
+    def _ask_replay(self) -> None:
+        replay = self._page.canvas.replay()
+
+        def take(names: list[str]) -> None:
+            path = Path(names[0])
+            if path.suffix.lower() not in (".gif", ".png"):
+                path = path.with_name(path.name + (".png" if dialog.selectedNameFilter() == filters[1] else ".gif"))
+            spawn(self, self._write_replay(replay, path), "export replay")
+
+        filters = [self.tr("Film (*.gif)"), self.tr("Strip of steps (*.png)")]
+        dialog = _file_dialog(self._page, self.tr("Save the replay"), take)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters(filters)
+        dialog.selectFile("canvas")
+        dialog.open()
+
+    async def _write_replay(self, replay: Replay, path: Path) -> None:
+        self._page.show_hint(self.tr("Writing {name} …").format(name=path.name))
+        try:
+            shown = await asyncio.to_thread(write_replay, replay, path)
+        except OSError as error:
+            self._notifier.report(
+                InputError("canvas.export", "{path}: {reason}", path=path, reason=error.strerror or error),
+                self.tr("The replay was not saved"),
+            )
+        else:
+            words = self.tr("Saved {path}: {shown} of {steps} steps")
+            self._notifier.success(words.format(path=path, shown=shown, steps=len(replay.steps)))
+        finally:
+            self._page.show_hint("")
 
     def _ask_export(self, conversation: int) -> None:
         def take(names: list[str]) -> None:

@@ -22,6 +22,7 @@ from aiohttp import web
 RATE = 1100  # tokens a second
 CANVAS = 256  # tokens
 STEPS = 12  # denoise steps a canvas; DiffusionGemma needs about as many
+TOY_OWNER = "diffusion-desk-embedded"  # whose vocabulary the window decodes with
 VOCABULARY = 4096  # the demo model's, which the window decodes with
 SHORT = "A short answer of one canvas, with **some** words and `code`."
 WORDS = ("canvas", "noise", "settles", "token", "after", "token", "until", "the", "answer", "stands", "and", "goes")
@@ -47,7 +48,7 @@ class StandIn:
         return web.Response()
 
     async def _models(self, _request: web.Request) -> web.Response:
-        return web.json_response({"data": [{"id": "stand-in", "max_model_len": 262_144}]})
+        return web.json_response({"data": [{"id": "stand-in", "max_model_len": 262_144, "owned_by": TOY_OWNER}]})
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
