@@ -251,7 +251,9 @@ async def _embedded(
 
 @pytest.fixture
 async def session() -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=240)) as session:
+    # vLLM closes a connection that was idle for 5 s; one that it closes as it is used again would fail a test.
+    connector = aiohttp.TCPConnector(keepalive_timeout=2)
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=240), connector=connector) as session:
         yield session
 
 

@@ -19,6 +19,7 @@ from engine.launch.proof import InstalledEngine
 from engine.paths import demo_model_dir
 from engine.supervise.state import EngineState
 from engine.supervise.vllm import VllmEngine
+from engine.vllm_plugin.protocol import PART_MODULES, PARTS_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "DESK_VLLM_CPU"
@@ -27,6 +28,7 @@ SITE = Path(__file__).with_name("cpu_site")
 MACHINES = {1: "1x4090", 2: "2x3090-pcie"}
 """The recorded machine whose plan is taken, by tensor-parallel size."""
 WINDOW = 2048  # tokens; the demo model was trained on less
+SEQUENCES = 4  # at once; with two ranks too, since the part "tiles" keeps them together
 NO_GPU = "there is no GPU"
 DROPPED = {
     "--attention-backend": "the CPU build has one",
@@ -45,6 +47,7 @@ CPU_ENVIRONMENT = (
     EnvVar("VLLM_USE_V2_MODEL_RUNNER", "1", "the CPU build has the first one as its default, which has no diffusion"),
     EnvVar("TRITON_INTERPRET", "1", "the runner's kernels are Triton's; its interpreter needs no GPU"),
     EnvVar("PYTHONPATH", str(SITE), "what the interpreter needs besides"),
+    EnvVar(PARTS_VARIABLE, ",".join(PART_MODULES), "all of them, in every test of the contract"),
 )
 
 
@@ -66,7 +69,11 @@ def cpu_plan(tensor_parallel: int, variables: Sequence[EnvVar] = ()) -> LaunchPl
     found = plan(load_machine(recorded_machines()[MACHINES[tensor_parallel]]))
     assert isinstance(found, LaunchPlan)
     canvas = json.loads((demo_model_dir() / "config.json").read_text())["canvas_length"]
-    sizes = {"--max-model-len": str(WINDOW), "--diffusion-config": json.dumps({"canvas_length": canvas})}
+    sizes = {
+        "--max-model-len": str(WINDOW),
+        "--max-num-seqs": str(SEQUENCES),
+        "--diffusion-config": json.dumps({"canvas_length": canvas}),
+    }
     added = {flag.name for flag in ADDED}
     flags = (
         replace(flag, value=sizes.get(flag.name, flag.value))
