@@ -90,8 +90,17 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
     parser.validateLink = safe_url  # type: ignore[method-assign]
     parser.add_render_rule("image", _image)
+    parser.add_render_rule("link_open", _link_open)
     parser.add_render_rule("table_open", _table_open)
     return parser
+
+
+def _link_open(_self: Any, tokens: Sequence[Token], index: int, _options: Any, _env: Any) -> str:
+    """A link without a target is none; the parser lets ``[x]()`` through."""
+    from markdown_it.common.utils import escapeHtml
+
+    url = str(tokens[index].attrs.get("href", ""))
+    return f'<a href="{escapeHtml(url)}">' if safe_url(url) else "<a>"
 
 
 def _image(_self: Any, tokens: Sequence[Token], index: int, _options: Any, _env: Any) -> str:
@@ -101,7 +110,7 @@ def _image(_self: Any, tokens: Sequence[Token], index: int, _options: Any, _env:
     token = tokens[index]
     url = escapeHtml(str(token.attrs.get("src", "")))
     words = escapeHtml(token.content or "image")
-    return f'<a href="{url}">[{words}]</a>'
+    return f'<a href="{url}">[{words}]</a>' if safe_url(url) else f"[{words}]"
 
 
 def _table_open(_self: Any, _tokens: Sequence[Token], _index: int, _options: Any, _env: Any) -> str:

@@ -59,7 +59,7 @@ def test_raw_html_stays_text(tag: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "ftp://x", "//x", "x"]
+    "url", ["", "<>", "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "ftp://x", "//x", "x"]
 )
 def test_unsafe_links_are_no_links(url: str) -> None:
     assert not safe_url(url)
