@@ -13,6 +13,7 @@ from app.models.notice import Notice
 from app.notify import NotificationSink
 from app.pages.chat import ChatPage
 from app.presenters.chat import ChatPresenter
+from app.presenters.chat_cards import ChatCards
 from app.presenters.chat_find import ChatFind
 from app.presenters.chat_library import ChatLibrary
 from app.presenters.chat_meter import ChatMeter
@@ -48,6 +49,7 @@ class ChatRoom(QObject):
         self.library = ChatLibrary(self.chat, self)
         self.meter = ChatMeter(self.chat, self)
         self.find = ChatFind(self.chat, self)
+        self.cards = ChatCards(engine, page.isVisible, self)
         page.attach(self.chat)
         page.attach_find(self.find)
         self.find.failed.connect(notifier.report)
@@ -65,6 +67,7 @@ class ChatRoom(QObject):
         await cancel_all(self)
         await self.library.close_down()
         await self.find.close_down()
+        await self.cards.close_down()
         await self.meter.close_down()
         await self.chat.close_down()
 
@@ -108,6 +111,7 @@ class ChatRoom(QObject):
 
     def _join_figures(self) -> None:
         self.meter.changed.connect(self._page.meter.set_use)
+        self.cards.changed.connect(self._page.figures.set_cards)
         self._page.canvas.export_wanted.connect(self._ask_replay)
         self.chat.finished.connect(self._on_finished)
         self.chat.shown.connect(lambda _messages, _later: self._show_totals())

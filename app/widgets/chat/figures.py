@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
-from app.theme import current_tokens
+from app.models.engine_memory import CardMemory
+from app.theme import current_tokens, set_role
 from app.widgets.decisions.parts import ElidedLabel
 from engine.domain.conversation import AnswerFigures, StoredMessage
+from engine.domain.hardware import GIB
 
 MAX_POINTS = 60  # answers of the session that are drawn
 SIZE = QSize(90, 18)  # pixels of the sparkline
@@ -107,11 +109,30 @@ class FiguresBar(QWidget):
         self._words.setObjectName("chat.figures.words")
         self.sparkline = Sparkline()
         self.sparkline.hide()
+        self._cards = QLabel()
+        self._cards.setObjectName("chat.figures.cards")
+        set_role(self._cards, "caption")
+        self._cards.hide()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
         row.addWidget(self._words, 1)
         row.addWidget(self.sparkline)
+        row.addWidget(self._cards)
+
+    def set_cards(self, cards: Sequence[CardMemory]) -> None:
+        """Memory of the cards; none of them hides it."""
+        used = [card.weights + card.cache + card.working + card.others for card in cards]
+        self._cards.setVisible(bool(cards))
+        parts = [f"{held / GIB:.1f}/{card.total / GIB:.1f}" for held, card in zip(used, cards, strict=True)]
+        self._cards.setText(self.tr("GPU {parts} GiB").format(parts=" + ".join(parts)))
+        tip = self.tr("{title}: {used} of {total} GiB in use")
+        lines = [
+            tip.format(title=card.title, used=f"{held / GIB:.1f}", total=f"{card.total / GIB:.1f}")
+            for held, card in zip(used, cards, strict=True)
+        ]
+        self._cards.setToolTip("\n".join(lines))
+        self._cards.setAccessibleName("; ".join(lines))
 
     def set_totals(self, answers: int, figures: AnswerFigures) -> None:
         """Of the open conversation; nothing is said before its first answer."""

@@ -86,8 +86,11 @@ def kill(process: subprocess.Popen[str]) -> None:
     assert not alive
 
 
-async def test_a_whole_day(desk: Desk, qapp: QApplication, qtbot: QtBot, desk_home: Path) -> None:
-    """Two conversations, edit and branch, another answer, stop, an engine that dies, search, export, import."""
+async def test_a_whole_day(
+    start: Callable[[str], subprocess.Popen[str]], desk: Desk, qapp: QApplication, qtbot: QtBot, desk_home: Path
+) -> None:
+    """Two conversations, edit and branch, another answer, stop, an engine that dies, a window that dies in the midst
+    of a third one; then everything is there, search finds it, and export and import give the same."""
     chat, engine = desk.chat, desk.engine
     assert chat is not None
     assert engine is not None
@@ -104,15 +107,21 @@ async def test_a_whole_day(desk: Desk, qapp: QApplication, qtbot: QtBot, desk_ho
     assert other is not None
     await killed_in_mid_answer(desk)
     before = as_json(chat.store, [number, other])
-    assert {hit.conversation for hit in chat.store.search("wombat")} == {number}
+    chat.open(None)
     await close(desk)
+    process = start(LONG)
+    heard(process, "step")
+    kill(process)
     again = make_desk(qapp, desk_home)
     await load(again)
     assert again.chat is not None
     assert as_json(again.chat.store, [number, other]) == before
+    assert {hit.conversation for hit in again.chat.store.search("wombat")} == {number}
+    asked, answer = again.chat.store.page(again.chat.tip)
+    assert (asked.text, answer.state) == (LONG, "interrupted")
+    assert again.chat.current not in (number, other, None)
     copies = import_json(again.chat.store, before.encode(), "x.json")
     assert as_json(again.chat.store, copies) == before
-    assert again.chat.current == other
     await close(again)
     again.window.deleteLater()
 
