@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from concurrent.futures import Future
 
 from PySide6.QtCore import QEvent, QSize, Qt, QThreadPool, QTimer
@@ -19,6 +20,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPlainTextEdit, QSize
 
 from app.theme import Tokens, current_tokens, set_role
 from app.widgets.icons import IconButton
+
+log = logging.getLogger(__name__)
 
 MAX_COLOURED_LINES = 2000  # Pygments needs about 150 ms for the first 200 lines
 COPIED_MS = 1500
@@ -56,7 +59,14 @@ def spans(text: str, language: str) -> list[list[Span]]:
 
 def _utf16_length(text: str) -> int:
     """Qt counts UTF-16 units, Python code points."""
-    return len(text.encode("utf-16-le")) // 2
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2  # half a pair is a unit too
+
+
+def _answer(search: Future[list[list[Span]]], text: str, language: str) -> None:
+    try:
+        search.set_result(spans(text, language))
+    except Exception as error:  # noqa: BLE001 - handed over with the future
+        search.set_exception(error)
 
 
 class CodeHighlighter(QSyntaxHighlighter):
@@ -182,7 +192,7 @@ class CodeBlock(QFrame):
             return
         search = self._search = Future()
         text, language = self._text, self._language
-        QThreadPool.globalInstance().start(lambda: search.set_result(spans(text, language)))
+        QThreadPool.globalInstance().start(lambda: _answer(search, text, language))
         QTimer.singleShot(COLOUR_MS, self, lambda: self._colour(search))
 
     def _colour(self, search: Future[list[list[Span]]]) -> None:
@@ -192,7 +202,10 @@ class CodeBlock(QFrame):
             QTimer.singleShot(COLOUR_MS, self, lambda: self._colour(search))
             return
         self._search = None
-        self._spans = search.result()
+        error = search.exception()
+        if error is not None:  # a lexer that stumbles over a text: it stays as it is
+            log.warning("code was not coloured: %s", error)
+        self._spans = [] if error is not None else search.result()
         self._paint_spans()
 
     def _paint_spans(self) -> None:

@@ -168,6 +168,20 @@ def test_colours_count_as_qt_counts() -> None:
     assert (4, 4, "Literal") in merged(lines[1], "Literal")
 
 
+def test_half_a_surrogate_pair_is_coloured_and_counted() -> None:
+    assert spans("x = '\ud815'  # \udc00", "python")[0][-1] == (9, 3, "Comment")
+
+
+def test_colours_come_when_the_code_is_finished(qtbot: QtBot) -> None:
+    message = MessageView("assistant", "```python\n# a comment\n```")
+    qtbot.addWidget(message)
+    code = message.findChild(CodeBlock)
+    assert code is not None
+    layout = code.view.document().firstBlock().layout()
+    qtbot.waitUntil(lambda: bool(layout.formats()))
+    assert layout.formats()[0].length == len("# a comment")
+
+
 def merged(line: list[tuple[int, int, str]], kind: str) -> list[tuple[int, int, str]]:
     parts = [part for part in line if part[2] == kind]
     return [(parts[0][0], sum(part[1] for part in parts), kind)]
