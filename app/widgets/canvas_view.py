@@ -105,10 +105,13 @@ class CanvasView(QFrame):
         self._title.setText(self.tr("Canvas"))
         self._detail.setText(self._absent or self.tr("waiting for the first denoise step"))
         self.sheet.set_cells(())
+        self._show_room()
 
     def add(self, snapshot: CanvasSnapshot) -> None:
         """One more step; drawn with the next coalesced update."""
         self._steps.append(snapshot)
+        if len(self._steps) == 1:
+            self._show_room()
         if len(self._steps) > MAX_STEPS_KEPT:
             del self._steps[0]
         if not self._timer.isActive():
@@ -119,6 +122,7 @@ class CanvasView(QFrame):
         self._timer.stop()
         if not self._steps:
             self._detail.setText(self._absent or self.tr("this engine sends no live canvas"))
+            self._show_room()
             return
         self._slider.setRange(0, len(self._steps) - 1)
         self._slider.setValue(len(self._steps) - 1)
@@ -130,6 +134,14 @@ class CanvasView(QFrame):
         self._absent = why
         if why and not self._steps:
             self._detail.setText(why)
+        self._show_room()
+
+    def _show_room(self) -> None:
+        """One line is enough where no canvas will come."""
+        has_room = bool(self._steps) or not self._absent
+        self._scroll.setVisible(has_room)
+        # The step comes first.
+        self._key.setVisible(has_room and self.width() >= 2.2 * self._key.sizeHint().width())
 
     def replay(self) -> Replay:
         """The steps of the last answer, to be written to a file."""
@@ -201,7 +213,7 @@ class CanvasView(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._key.setVisible(self.width() >= 2.2 * self._key.sizeHint().width())  # the step comes first
+        self._show_room()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

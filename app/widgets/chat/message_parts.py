@@ -73,7 +73,9 @@ class ThoughtFold(QFrame):
     def set_text(self, text: str) -> None:
         self._text = text
         words = len(text.split())
-        self._button.setText(self.tr("Thought · {n} words").format(n=words))
+        self._button.setText(
+            self.tr("Thought · 1 word") if words == 1 else self.tr("Thought · {n} words").format(n=words)
+        )
         if self._view is not None and not self._view.isHidden():
             self._view.set_plain(text)
 

@@ -121,6 +121,9 @@ async def test_a_foreign_server_is_said_to_send_no_canvas(room: Room) -> None:
     detail = room.page.canvas.findChild(QLabel, "canvas.detail")
     assert detail is not None
     assert detail.text() == "only engines that this program starts send their canvas"
+    assert not room.page.canvas.sheet.isVisible()  # a line is enough
+    room.page.canvas.add(step(1))  # and yet one came
+    await until(room.page.canvas.sheet.isVisible)
 
 
 async def test_frames_without_a_vocabulary_cost_only_the_canvas(room: Room, tmp_path: Path) -> None:
