@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QSize
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from app.models.engine_memory import CardMemory
@@ -16,6 +16,7 @@ from engine.domain.conversation import AnswerFigures, StoredMessage
 from engine.domain.hardware import GIB
 
 MAX_POINTS = 60  # answers of the session that are drawn
+CARDS_NEED = 2.5  # widths of the cards' words from which on there is room for them
 SIZE = QSize(90, 18)  # pixels of the sparkline
 
 
@@ -113,6 +114,7 @@ class FiguresBar(QWidget):
         self._cards.setObjectName("chat.figures.cards")
         set_role(self._cards, "caption")
         self._cards.hide()
+        self._has_cards = False
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -123,7 +125,7 @@ class FiguresBar(QWidget):
     def set_cards(self, cards: Sequence[CardMemory]) -> None:
         """Memory of the cards; none of them hides it."""
         used = [card.weights + card.cache + card.working + card.others for card in cards]
-        self._cards.setVisible(bool(cards))
+        self._has_cards = bool(cards)
         parts = [f"{held / GIB:.1f}/{card.total / GIB:.1f}" for held, card in zip(used, cards, strict=True)]
         self._cards.setText(self.tr("GPU {parts} GiB").format(parts=" + ".join(parts)))
         tip = self.tr("{title}: {used} of {total} GiB in use")
@@ -133,6 +135,15 @@ class FiguresBar(QWidget):
         ]
         self._cards.setToolTip("\n".join(lines))
         self._cards.setAccessibleName("; ".join(lines))
+        self._show_cards()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_cards()
+
+    def _show_cards(self) -> None:
+        """The figures come first."""
+        self._cards.setVisible(self._has_cards and self.width() >= CARDS_NEED * self._cards.sizeHint().width())
 
     def set_totals(self, answers: int, figures: AnswerFigures) -> None:
         """Of the open conversation; nothing is said before its first answer."""

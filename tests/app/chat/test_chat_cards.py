@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from chat_driver import Room
-from desk_driver import expect, within
+from desk_driver import expect, until, within
 from PySide6.QtWidgets import QLabel
 
 from app.models.engine_state import EngineState
@@ -37,6 +37,10 @@ async def test_the_memory_of_every_card_is_told(room: Room, monkeypatch: pytest.
     assert cards(room).text().count("/24.0") == 2
     assert first.title in cards(room).toolTip()
     assert second.title in cards(room).toolTip()
+    room.page.resize(420, 600)  # the figures come first
+    await until(cards(room).isHidden)
+    room.page.resize(1000, 760)
+    await until(lambda: not cards(room).isHidden())
     become(room, before)
     assert cards(room).isHidden()
 
