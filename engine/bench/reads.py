@@ -6,6 +6,10 @@ Each server is measured with the same load: prompts with next to no read behind 
 about fresh states, 24 questions that share a state through the prefix cache, and 24 questions on one canvas. Then both
 answer the same mixed reads, and the answers are compared. Prompts are made-up token ids and go over the canvas wire, so
 that no rendering is measured; what the native wire reaches is told besides.
+
+Two answers to one read differ on a card whenever it shared its steps with other requests: products in bf16 and fp8
+round differently with another number of rows. So the two paths are compared with one read in flight, each with its
+whole prompt computed anew; what stock's own path makes of the same reads on two servers under load is told beside it.
 """
 
 from __future__ import annotations
@@ -38,7 +42,7 @@ from engine.bench.reads_load import (
     open_prompts,
     rate_of,
 )
-from engine.bench.result import BenchResult, Figure
+from engine.bench.result import BenchResult, Bound, Figure
 from engine.errors import UserError
 from engine.launch.plugin import FLAG, on_path
 from engine.supervise.group import EngineGroup
@@ -67,7 +71,8 @@ class Setting:
         python, model: of the engine.
         flags, env: of both servers.
         seconds: of each rate.
-        reads: that are compared.
+        reads: that are compared under load.
+        pairs: that are compared one at a time.
         tokens: of a state.
         limit_s: for a start.
     """
@@ -83,15 +88,24 @@ class Setting:
     limit_s: float = 300.0
     parts: str = PARTS
     joint_slots: int = JOINT
+    pairs: int = 500
 
 
 @dataclass(slots=True)
 class Measured:
-    """Of one server: rates by name, answers of the mixed reads, and the same reads kept from the fast path."""
+    """Of one server.
+
+    Attributes:
+        rates: by name of the load.
+        answers: to the mixed reads, under load.
+        kept: to the same reads, kept from the fast path.
+        alone: pairs of answers to one read, by the fast path and by stock's, with nothing else in flight.
+    """
 
     rates: dict[str, Rate] = field(default_factory=dict)
     answers: list[Any] = field(default_factory=list)
     kept: list[Any] = field(default_factory=list)
+    alone: list[tuple[Any, Any]] = field(default_factory=list)
 
 
 def setting(words: Sequence[str]) -> Setting:
@@ -103,7 +117,8 @@ def setting(words: Sequence[str]) -> Setting:
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--in-flight", type=int, default=IN_FLIGHT)
     parser.add_argument("--seconds", type=float, default=8.0, help="of each rate")
-    parser.add_argument("--reads", type=int, default=500, help="that are compared")
+    parser.add_argument("--reads", type=int, default=500, help="that are compared under load")
+    parser.add_argument("--pairs", type=int, default=500, help="that are compared one at a time")
     parser.add_argument("--tokens", type=int, default=400, help="of a state")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for a start")
     parser.add_argument("--parts", default=PARTS)
@@ -113,7 +128,16 @@ def setting(words: Sequence[str]) -> Setting:
     flags = tuple(shlex.split(asked.flags))
     return Setting(
         *(asked.python, asked.model, flags, env),
-        *(asked.in_flight, asked.seconds, asked.reads, asked.tokens, asked.limit, asked.parts, asked.joint_slots),
+        *(
+            asked.in_flight,
+            asked.seconds,
+            asked.reads,
+            asked.tokens,
+            asked.limit,
+            asked.parts,
+            asked.joint_slots,
+            asked.pairs,
+        ),
     )
 
 
@@ -157,7 +181,15 @@ async def _measured(session: aiohttp.ClientSession, url: str, asked: Setting, *,
     found.answers = await _mixed(session, url, prompts, asked, stock=False)
     if compare_paths:
         found.kept = await _mixed(session, url, prompts, asked, stock=True)
+        found.alone = [await _pair(session, url, prompts, number) for number in range(asked.pairs)]
+        _tell_text(f"{len(found.alone)} pairs compared")
     return found
+
+
+async def _pair(session: aiohttp.ClientSession, url: str, prompts: Prompts, number: int) -> tuple[Any, Any]:
+    """One read by either path, one after the other."""
+    fast = await answer_of(session, url, *prompts.mixed(number, salt=f"fast {number}"))
+    return fast, await answer_of(session, url, *prompts.mixed(number, stock=True, salt=f"stock {number}"))
 
 
 async def warm(session: aiohttp.ClientSession, url: str, prompts: Prompts, asked: Setting) -> None:
@@ -265,16 +297,22 @@ def result(stock: Measured, fast: Measured, asked: Setting) -> BenchResult:
         figures[f"{name}_p99_ratio"] = Figure(p99, "", "at most", 1.0)
     joint = fast.rates["joint"].per_s / stock.rates["joint"].per_s
     figures["joint_ratio"] = Figure(joint, "", "at least", 1.0)
-    figures |= _equality("other_server", difference(stock.answers, fast.answers))
-    figures |= _equality("same_server", difference(fast.kept, fast.answers))
+    figures |= _equality("path", difference(*zip(*fast.alone, strict=True)) if fast.alone else None, bounded=True)
+    figures |= _equality("under_load", difference(stock.answers, fast.answers))
+    figures |= _equality("stock_under_load", difference(stock.answers, fast.kept))
     given = {"flags": " ".join(asked.flags), "env": dict(asked.env), "in_flight": asked.in_flight}
     plain = BenchResult("reads", figures)
     return BenchResult("reads", figures, {**plain.machine, **given})
 
 
-def _equality(name: str, found: Difference) -> dict[str, Figure]:
+def _equality(name: str, found: Difference | None, *, bounded: bool = False) -> dict[str, Figure]:
+    """Figures of a comparison; without a target where other requests were in flight."""
+    if found is None:
+        return {}
     detail = f"{found.slots} slots, {found.tokens} with another argmax"
+    bound: Bound = "at most" if bounded else "none"
+    share, logprob = (SHARE, LOGPROB) if bounded else (None, None)
     return {
-        f"{name}_share": Figure(found.share, "", "at most", SHARE, detail),
-        f"{name}_logprob": Figure(found.logprob, "nats", "at most", LOGPROB),
+        f"{name}_share": Figure(found.share, "", bound, share, detail),
+        f"{name}_logprob": Figure(found.logprob, "nats", bound, logprob),
     }

@@ -97,11 +97,12 @@ class Prompts:
         ids = self._ids(next(self._numbers), self.tokens + QUESTIONS * QUESTION_TOKENS)
         return GENERATE, generate(ids, ids[: self.joint_slots], self.joint_slots * 3 // 4, self.labels)
 
-    def mixed(self, number: int, *, stock: bool = False) -> Request:
+    def mixed(self, number: int, *, stock: bool = False, salt: str = "") -> Request:
         """The same read for the same number: any width, answered slots and labels.
 
         Args:
             stock: it asks not to be taken by the fast path.
+            salt: of the prefix cache; a read with another salt than an earlier one computes its whole prompt again.
         """
         source = random.Random(f"mixed {number}")
         width = source.choice((ALONE, ALONE, ALONE, 2 * ALONE, 4 * ALONE, self.joint_slots))
@@ -109,9 +110,8 @@ class Prompts:
         labels = source.sample(self.vocabulary, source.choice((2, 2, 3, 5, 10, 26)))
         ids = [source.choice(self.vocabulary) for _ in range(source.randrange(40, self.tokens))]
         seed = [source.choice(self.vocabulary) for _ in range(width)]
-        return GENERATE, generate(ids, seed, answered, labels, desk_stock=1) if stock else generate(
-            ids, seed, answered, labels
-        )
+        body = generate(ids, seed, answered, labels, **({"desk_stock": 1} if stock else {}))
+        return GENERATE, {**body, "cache_salt": salt} if salt else body
 
     def _ids(self, number: int, count: int) -> list[int]:
         source = random.Random(number)

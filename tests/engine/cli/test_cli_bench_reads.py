@@ -88,7 +88,7 @@ def measured(fresh: float, ceiling: float, share: float) -> reads.Measured:
     rates = {name: Rate(100.0, 10.0, 20.0, 5) for name in reads.LOADS}
     rates |= {"fresh": Rate(fresh, 10.0, 20.0, 5), "ceiling": Rate(ceiling, 1.0, 2.0, 5)}
     answers = [answer((1, {1: share, 2: 1 - share}))]
-    return reads.Measured(rates, answers, answers)
+    return reads.Measured(rates, answers, answers, [(answers[0], answer((1, {1: 0.5, 2: 0.5})))])
 
 
 def test_targets_follow_from_stock_and_the_higher_ceiling() -> None:
@@ -101,8 +101,11 @@ def test_targets_follow_from_stock_and_the_higher_ceiling() -> None:
         reads.result(measured(9.0, 1000.0, 0.5), measured(80.0, 0.0, 0.5), SETTING).figures["fresh_ratio"].target == 10
     )
     assert found.figures["fast_joint"].value == 100.0 * QUESTIONS
-    assert found.figures["other_server_share"].value == pytest.approx(0.0004)
-    assert found.figures["other_server_share"].passed
+    assert found.figures["path_share"].value == pytest.approx(0.0004)
+    assert found.figures["path_share"].target == 1e-3
+    assert found.figures["path_share"].passed
+    assert found.figures["stock_under_load_share"].value == pytest.approx(0.0004)
+    assert found.figures["stock_under_load_share"].target is None
     assert found.passed
     assert not reads.result(measured(90.0, 1.0, 0.5), measured(90.0, 1.0, 0.502), SETTING).passed
     assert found.machine["flags"] == "--flag"
@@ -179,11 +182,24 @@ async def test_a_refusal_ends_the_measurement_with_its_text(seen: list[int]) -> 
 async def test_both_servers_are_measured_and_agree() -> None:
     env = [word for variable in CPU_ENVIRONMENT for word in ("--env", f"{variable.name}={variable.value}")]
     flags = "--max-model-len 2048 --max-num-seqs 4 --enforce-eager --dtype float32"
-    sizes = ["--in-flight", "3", "--seconds", "6", "--reads", "6", "--tokens", "100", "--joint-slots", "64"]
+    sizes = [
+        "--in-flight",
+        "3",
+        "--seconds",
+        "6",
+        "--reads",
+        "6",
+        "--pairs",
+        "3",
+        "--tokens",
+        "100",
+        "--joint-slots",
+        "64",
+    ]
     dynamo = ["--env", "TORCHDYNAMO_DISABLE=1"]
     words = ["--python", str(python()), "--model", str(demo_model_dir()), "--flags", flags, *env, *dynamo, *sizes]
     found = await reads.measure_with(words)
     assert {f"{server}_{name}" for server in ("stock", "fast") for name in reads.LOADS} <= set(found.figures)
-    for name in ("other_server", "same_server"):
+    for name in ("path", "under_load", "stock_under_load"):
         assert found.figures[f"{name}_share"].value < 1e-5
         assert found.figures[f"{name}_logprob"].value < 1e-4
