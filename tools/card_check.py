@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import shlex
 import signal
 import sys
 import time
@@ -32,7 +31,7 @@ from engine.domain.question import Noul
 from engine.domain.reading import Method, Wire
 from engine.errors import EngineError
 from engine.reads.reader import Reader
-from tools.card_server import Serve, shown
+from tools.card_server import Serve, add_options, parsed, shown
 
 READS = 16
 IN_FLIGHT = 8
@@ -273,16 +272,10 @@ def main() -> int:
     """Parse and run; 0 when all was as it should be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["plan", "graphs", "kills"])
-    parser.add_argument("--python", type=Path, required=True, help="interpreter that has vLLM")
-    parser.add_argument("--model", type=Path, required=True, help="folder of the checkpoint")
-    parser.add_argument("--serve", default="", help="more options of serve, as one string")
-    parser.add_argument("--cards", default="", help="whose memory is looked at, by index: 0,1; all unless given")
+    add_options(parser)
     parser.add_argument("--victims", nargs="+", default=list(VICTIMS), choices=VICTIMS)
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds for a start")
     parser.add_argument("--work-limit", type=float, default=60.0, help="seconds for the chat and for each kind of read")
-    own, _, extra = " ".join(map(shlex.quote, sys.argv[1:])).partition(" -- ")
-    given = parser.parse_args(shlex.split(own))
-    given.extra = shlex.split(extra)
+    given = parsed(parser, sys.argv[1:])
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends what was started, as Ctrl+C does
     try:
         return kills(given) if given.what == "kills" else walk(given, reads=given.what == "plan")

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -76,11 +77,29 @@ class Kernels:
         return total
 
 
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options that :class:`Serve` needs, for every tool that starts one."""
+    parser.add_argument("--python", type=Path, required=True, help="interpreter that has vLLM")
+    parser.add_argument("--model", type=Path, required=True, help="folder of the checkpoint")
+    parser.add_argument("--serve", default="", help="more options of serve, as one string")
+    parser.add_argument("--cards", default="", help="whose memory is looked at, by index: 0,1; all unless given")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for a start")
+
+
+def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    """What is given, and behind ``--``, as ``extra``, what vLLM is given."""
+    words = list(arguments)
+    cut = words.index("--") if "--" in words else len(words)
+    given = parser.parse_args(words[:cut])
+    given.extra = words[cut + 1 :]
+    return given
+
+
 class Serve:
     """A running ``serve``; it is ended by :meth:`end` in any case.
 
     Args:
-        given: ``python``, ``model``, ``serve`` (one string), ``cards`` and ``extra`` of ``card_check``.
+        given: what :func:`parsed` gives of a parser with :func:`add_options`.
     """
 
     def __init__(self, given: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ import asyncio
 import json
 import os
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -26,7 +27,7 @@ import aiohttp
 from engine.client.live import LiveChannel
 from engine.domain.chat import CanvasFrame
 from engine.vllm_plugin.protocol import SOCKET_VARIABLE
-from tools.card_server import Serve
+from tools.card_server import Serve, add_options, parsed
 from tools.live_stress import Stress
 
 ARMS = ("without", "with", "unheard")
@@ -180,17 +181,13 @@ async def check(given: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", type=Path, required=True)
-    parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--serve", default="", help="options of serve --engine vllm")
+    add_options(parser)
     parser.add_argument("--what", nargs="+", choices=("cost", "stress"), default=["cost", "stress"])
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds for the start")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each")
     parser.add_argument("--canvases", type=int, default=1, help="of a chat whose time is taken")
     parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--in-flight", type=int, default=48)
-    parser.add_argument("extra", nargs="*", metavar="-- VLLM_ARGUMENT")
-    asyncio.run(check(parser.parse_args(argv)))
+    asyncio.run(check(parsed(parser, sys.argv[1:] if argv is None else argv)))
 
 
 if __name__ == "__main__":

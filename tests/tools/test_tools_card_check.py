@@ -38,11 +38,13 @@ def tree(python: Path) -> Path:
     return python
 
 
-def begun(what: str, python: Path, *more: str, serve: str = "", tree: object = None) -> subprocess.Popen[str]:
+def begun(
+    what: str, python: Path, *more: str, serve: str = "", tree: object = None, tool: str = "card_check"
+) -> subprocess.Popen[str]:
     machine = f"--machine {recorded_machines()['2x3090-pcie']} --skip-preflight {serve}"
-    given = [what, "--python", str(python), "--model", str(demo_model_dir()), "--serve", machine, *more]
+    given = [*what.split(), "--python", str(python), "--model", str(demo_model_dir()), "--serve", machine, *more]
     return subprocess.Popen(
-        [sys.executable, "-m", "tools.card_check", *given],
+        [sys.executable, "-m", f"tools.{tool}", *given],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -113,3 +115,13 @@ def test_a_start_that_fails_before_the_engine_shows_no_log_of_an_earlier_one(pyt
     assert code == 1
     assert "NOT READY: plan.card_index" in said
     assert "an earlier start" not in said
+
+
+def test_the_live_canvas_check_starts_its_server_in_the_same_way(python: Path, desk_home: Path) -> None:
+    serve = "--env STAND_IN_VLLM=die"
+    running = begun("--what cost", python, "--", "--load-format", "dummy", serve=serve, tool="live_check")
+    said, _ = running.communicate(timeout=240)
+    assert running.returncode == 1
+    assert said.count("  | torch.OutOfMemoryError") == 1, said
+    assert "Traceback" not in said
+    assert not list((desk_home / "run").glob(PATTERN))
