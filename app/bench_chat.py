@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.widgets.message import MessageView
 from app.windows.desk import Desk
-from engine.bench.chat import LIVE_VARIABLE, URL_VARIABLE
+from engine.bench.chat import LIVE_VARIABLE, SHARE_VARIABLE, URL_VARIABLE
 from engine.domain.conversation import StoredMessage
 
 UPDATES = 150
@@ -56,17 +56,20 @@ async def measure(desk: Desk, lateness: Callable[[float], Any], rss: Callable[[]
     await desk.engine.restart_now()
     desk.engine.live = await LiveChannel(Path(os.environ[LIVE_VARIABLE])).__aenter__()
     desk.window.show_page("chat")
-    told: dict[str, Any] = await _regenerated(desk, rss)  # first: memory that others have freed would hide a leak
-    told |= {name: await _updates(desk, size) for name, size in SIZES.items()}
-    told["open_ms"] = await _openings(desk)
-    told |= await _streaming(desk, lateness)
+    share = float(os.environ.get(SHARE_VARIABLE, "1"))
+    told: dict[str, Any] = await _regenerated(
+        desk, rss, round(WARM * share), round(ANSWERS * share)
+    )  # first: memory that others have freed would hide a leak
+    told |= {name: await _updates(desk, size, round(UPDATES * share)) for name, size in SIZES.items()}
+    told["open_ms"] = await _openings(desk, round(MESSAGES * share))
+    told |= await _streaming(desk, lateness, SECONDS * share)
     return told
 
 
-async def _updates(desk: Desk, size: int) -> list[float]:
+async def _updates(desk: Desk, size: int, count: int) -> list[float]:
     """Milliseconds of GUI time of each of the last updates of an answer that becomes so long, paint included."""
     took: list[float] = []
-    while len(took) < UPDATES:
+    while len(took) < count:
         took += await _updates_once(desk, (PARAGRAPH * (size // len(PARAGRAPH) + 1))[:size])
     return took
 
@@ -106,14 +109,14 @@ def _paint(desk: Desk) -> None:
     QApplication.sendEvent(desk.window, QEvent(QEvent.Type.UpdateRequest))
 
 
-async def _openings(desk: Desk) -> list[float]:
+async def _openings(desk: Desk, count: int) -> list[float]:
     """Milliseconds from the choice of a long conversation to its paint."""
     from engine.store.chats_exchange import FORMAT, VERSION, import_json
 
     assert desk.chat is not None
     messages = [
         {"id": n, "parent": n - 1 or None, "role": "user" if n % 2 else "assistant", "text": f"{n}\n\n{PARAGRAPH}"}
-        for n in range(1, MESSAGES + 1)
+        for n in range(1, count + 1)
     ]
     data = {"format": FORMAT, "version": VERSION, "conversations": [{"messages": messages}]}
     [number] = import_json(desk.chat.store, json.dumps(data).encode(), "bench")
@@ -129,7 +132,7 @@ async def _openings(desk: Desk) -> list[float]:
     return took
 
 
-async def _streaming(desk: Desk, lateness: Callable[[float], Any]) -> dict[str, Any]:
+async def _streaming(desk: Desk, lateness: Callable[[float], Any], seconds: float) -> dict[str, Any]:
     """Ticks while canvases stream and are shown."""
     assert desk.chat is not None
     desk.chat.open(None)
@@ -144,7 +147,7 @@ async def _streaming(desk: Desk, lateness: Callable[[float], Any]) -> dict[str, 
     desk.chat.send("stream")
     await begun
     frames = 0
-    late = await lateness(SECONDS)
+    late = await lateness(seconds)
     seen = frames
     ended = _next(desk.chat.finished.connect)
     desk.chat.stop()
@@ -152,19 +155,19 @@ async def _streaming(desk: Desk, lateness: Callable[[float], Any]) -> dict[str, 
     return {"tick_ms": [16 + each for each in late], "frames": seen}
 
 
-async def _regenerated(desk: Desk, rss: Callable[[], int]) -> dict[str, Any]:
+async def _regenerated(desk: Desk, rss: Callable[[], int], warm: int, answers: int) -> dict[str, Any]:
     """Growth of the resident memory over many answers to one question."""
     assert desk.chat is not None
     desk.chat.open(None)
     await _answered(desk, lambda: desk.chat.send("short"))  # type: ignore[union-attr]
     before = 0
-    for number in range(WARM + ANSWERS):
-        if number == WARM:
+    for number in range(warm + answers):
+        if number == warm:
             before = rss()
         tip = desk.chat.tip
         assert tip is not None
         await _answered(desk, lambda tip=tip: desk.chat.answer_again(tip))  # type: ignore[misc]
-    return {"growth_mb": (rss() - before) / 2**20, "answers": ANSWERS}
+    return {"growth_mb": (rss() - before) / 2**20, "answers": answers}
 
 
 async def _answered(desk: Desk, begin: Callable[[], object]) -> None:
