@@ -1,10 +1,11 @@
-"""``diffusion-desk``: without arguments the window, with any argument the command line."""
+"""``diffusion-desk``: without arguments, or with files alone, the window; with any other argument the command line."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
+from collections.abc import Sequence
 
 NO_DISPLAY = 2
 
@@ -17,7 +18,7 @@ error: there is no display to open a window on (neither DISPLAY nor WAYLAND_DISP
 
 def main() -> int:
     """Runs the window or one command; the exit status."""
-    if len(sys.argv) > 1:
+    if len(sys.argv) > 1 and not are_files(sys.argv[1:]):
         from engine.cli.main import run
 
         return run(sys.argv[1:])
@@ -29,6 +30,12 @@ def main() -> int:
     from app import bootstrap  # Qt: only where a window opens
 
     return bootstrap.main()
+
+
+def are_files(arguments: Sequence[str]) -> bool:
+    """Whether a file manager asks for files to be opened. A command has neither a folder nor an ending in its name."""
+    looks_like_one = all(os.path.dirname(each) or os.path.splitext(each)[1] for each in arguments)
+    return looks_like_one and all(os.path.isfile(each) for each in arguments)
 
 
 def has_display() -> bool:

@@ -21,6 +21,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
 from app.collector import GuiCollector
+from app.language import install_language
 from app.notify import NotificationSink
 from app.single_instance import SingleInstance
 from app.theme import apply_theme
@@ -40,12 +41,18 @@ error: cannot use {path}: {why}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Opens the window and runs until it is closed; the exit status."""
-    app = _application(list(sys.argv if argv is None else argv))
+    """Opens the window and runs until it is closed; the exit status.
+
+    Args:
+        argv: the program's name and files to open.
+    """
+    arguments = list(sys.argv if argv is None else argv)
+    app = _application(arguments)
+    files = arguments[1:]
     try:
         instance = SingleInstance(paths.runtime_dir())
         if not instance.acquire():
-            return _hand_over(instance)
+            return _hand_over(instance, files)
         crash = _kept_crash()
         crash_log = _start_logs()
         ui_state = UiState(QSettings(str(paths.data_dir() / "window.ini"), QSettings.Format.IniFormat))
@@ -55,7 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     apply_theme(app, ui_state.theme, ui_state.font_scale)
     notifier = NotificationSink()
     desk = Desk(app, ui_state, notifier)
-    instance.raise_requested.connect(desk.raise_window)
+    instance.raise_requested.connect(desk.take_over)
+    desk.open_files([os.path.abspath(name) for name in files])
     if crash is not None:
         notifier.warning(
             app.tr("The program crashed the last time."),
@@ -73,9 +81,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         crash_log.close()
 
 
-def _hand_over(instance: SingleInstance) -> int:
-    """A window is there already: it comes to the front, and we leave."""
-    if instance.raise_other():
+def _hand_over(instance: SingleInstance, files: Sequence[str]) -> int:
+    """A window is there already: it comes to the front and opens our files, and we leave."""
+    if instance.raise_other(files):
         return 0
     sys.stderr.write("error: another Diffusion Desk holds the data folder and does not answer; end it first\n")
     return 1
@@ -88,6 +96,7 @@ def _application(arguments: list[str]) -> QApplication:
     app.setApplicationDisplayName("Diffusion Desk")
     app.setDesktopFileName(DESKTOP_FILE)
     app.setStyle("Fusion")
+    install_language(app)
     app.setQuitOnLastWindowClosed(False)  # the loop must outlive the window: it still stops the engine
     return app
 

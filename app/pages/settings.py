@@ -1,10 +1,11 @@
-"""The settings page: look, engine, decisions, data. Every change counts at once and is stored."""
+"""The settings page: look, chat, desktop, engine, decisions, data. Every change counts at once and is stored."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
+    QCheckBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -49,7 +50,7 @@ class SettingsPage(QWidget):
         cards = QVBoxLayout(column)
         cards.setContentsMargins(24, 4, 24, 24)
         cards.setSpacing(14)
-        for card in (self._look(), self._engine(), self._decisions(), self._data()):
+        for card in (self._look(), self._chat(), self._desktop(), self._engine(), self._decisions(), self._data()):
             cards.addWidget(card)
         cards.addStretch(1)
         row = QHBoxLayout()
@@ -68,6 +69,52 @@ class SettingsPage(QWidget):
             self.tr("Look"),
             (self.tr("&Theme"), self.theme, "settings.theme", ""),
             (self.tr("Text &size"), self.scale, "settings.scale", ""),
+        )
+
+    def _chat(self) -> QFrame:
+        self.enter = ChoiceField(
+            (
+                (True, self.tr("Enter, and Shift+Enter for a new line")),
+                (False, self.tr("Ctrl+Enter, and Enter for a new line")),
+            )
+        )
+        self.canvas = QCheckBox(self.tr("Show it while an answer denoises"))
+        return self._card(
+            self.tr("Chat"),
+            (self.tr("Send &with"), self.enter, "settings.enter", ""),
+            (self.tr("&Canvas"), self.canvas, "settings.canvas", ""),
+        )
+
+    def _desktop(self) -> QFrame:
+        self.notifications = QCheckBox(self.tr("When long work ends in the background"))
+        self.tray = QCheckBox(self.tr("Show an icon with the engine's state"))
+        self.on_close = ChoiceField(
+            (
+                ("ask", self.tr("Ask while something is going")),
+                ("tray", self.tr("Go on in the tray while something is going")),
+                ("quit", self.tr("Always quit")),
+            )
+        )
+        return self._card(
+            self.tr("Desktop"),
+            (
+                self.tr("&Messages"),
+                self.notifications,
+                "settings.notifications",
+                self.tr("An answer, a run, the engine's start or its end. Never while this window is in front."),
+            ),
+            (
+                self.tr("Tra&y"),
+                self.tray,
+                "settings.tray",
+                self.tr("Where the desktop has a tray; GNOME needs an extension for it."),
+            ),
+            (
+                self.tr("C&losing"),
+                self.on_close,
+                "settings.on_close",
+                self.tr("A run, an answer, a download or a loaded model count as going. Without a tray you are asked."),
+            ),
         )
 
     def _engine(self) -> QFrame:
@@ -145,7 +192,7 @@ class SettingsPage(QWidget):
             field.setAccessibleName(text.replace("&", ""))
             field.setAccessibleDescription(words)
             field.setMinimumWidth(FIELD_WIDTH)
-            if not isinstance(field, QLineEdit):
+            if not isinstance(field, QLineEdit | QCheckBox):
                 field.setMaximumWidth(FIELD_WIDTH)
             label = QLabel(text)
             label.setFixedWidth(LABEL_WIDTH)
@@ -171,6 +218,11 @@ class SettingsPage(QWidget):
         presenter = self._presenter
         self.theme.currentIndexChanged.connect(lambda: presenter.update(theme=self.theme.currentData()))
         self.scale.valueChanged.connect(lambda percent: presenter.update(font_scale=percent / 100))
+        self.enter.currentIndexChanged.connect(lambda: presenter.update(enter_sends=self.enter.currentData()))
+        self.canvas.toggled.connect(lambda shown: presenter.update(canvas=shown))
+        self.notifications.toggled.connect(lambda wanted: presenter.update(notifications=wanted))
+        self.tray.toggled.connect(lambda wanted: presenter.update(tray=wanted))
+        self.on_close.currentIndexChanged.connect(lambda: presenter.update(on_close=self.on_close.currentData()))
         self.engine.currentIndexChanged.connect(lambda: presenter.update(engine=self.engine.currentData()))
         self.url.editingFinished.connect(lambda: presenter.update(engine_url=self.url.text().strip()))
         self.concurrency.valueChanged.connect(lambda number: presenter.update(concurrency=number))
@@ -179,11 +231,28 @@ class SettingsPage(QWidget):
     def _show(self) -> None:
         """Fills the fields without telling the presenter what it has just told us."""
         value = self._presenter.value
-        fields = (self.theme, self.scale, self.engine, self.url, self.concurrency, self.draws)
+        fields = (
+            self.theme,
+            self.scale,
+            self.enter,
+            self.canvas,
+            self.notifications,
+            self.tray,
+            self.on_close,
+            self.engine,
+            self.url,
+            self.concurrency,
+            self.draws,
+        )
         for field in fields:
             field.blockSignals(True)
         self.theme.setCurrentIndex(self.theme.findData(value.theme))
         self.scale.setValue(round(value.font_scale * 100))
+        self.enter.setCurrentIndex(self.enter.findData(value.enter_sends))
+        self.canvas.setChecked(value.canvas)
+        self.notifications.setChecked(value.notifications)
+        self.tray.setChecked(value.tray)
+        self.on_close.setCurrentIndex(self.on_close.findData(value.on_close))
         self.engine.setCurrentIndex(max(self.engine.findData(value.engine), 0))
         self.url.setText(value.engine_url)
         self.url.setEnabled(value.engine == "url")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import os
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from app.presenters.settings import SettingsPresenter
     from app.presenters.setup import SetupPresenter
     from app.windows.chat_room import ChatRoom
+    from app.windows.desktop import DesktopTools
     from engine.domain.diagnosis import Retry
 
 _LATER = (
@@ -39,6 +41,7 @@ _LATER = (
     "app.pages.decisions",
     "app.pages.setup",
     "app.windows.chat_room",
+    "app.windows.desktop",
     "app.widgets.markdown",
 )
 
@@ -65,11 +68,13 @@ class Desk(QObject):
         self.settings: SettingsPresenter | None = None
         self.setup: SetupPresenter | None = None
         self.remedies: EngineRemedies | None = None
+        self.desktop: DesktopTools | None = None
+        self._files: list[str] = []  # given before the pages were there
         self._ui_state = ui_state
         self._done = asyncio.Event()
         self._closing = False
         notifier.noticed.connect(self.window.notices.show_notice)
-        self.window.close_requested.connect(self.request_close)
+        self.window.close_requested.connect(self._on_close_wanted)
         # The engine's rooms are imported only when the window can be seen.
         self.window.painted.connect(lambda: QTimer.singleShot(0, self, self._begin_load))
         app.styleHints().colorSchemeChanged.connect(lambda _scheme: self._apply_look())
@@ -84,19 +89,44 @@ class Desk(QObject):
         """Returns when the window is closed and nothing of ours runs any more."""
         await self._done.wait()
 
-    def raise_window(self) -> None:
-        """Another start of the program asked for this window."""
+    def raise_window(self, token: str = "") -> None:
+        """Brings the window to the front, wherever it is.
+
+        Args:
+            token: an activation token of the desktop, from another start of the program: without one Wayland lets no
+                window take the focus. Qt takes it from the environment.
+        """
+        if token:
+            os.environ["XDG_ACTIVATION_TOKEN"] = token
         window = self.window
         window.setWindowState((window.windowState() & ~Qt.WindowState.WindowMinimized) | Qt.WindowState.WindowActive)
         window.show()
         window.raise_()
         window.activateWindow()
 
+    def open_files(self, names: list[str]) -> None:
+        """Opens files as soon as the pages are there."""
+        if self.desktop is None:
+            self._files += names
+        else:
+            self.desktop.places.files(names)
+
+    def take_over(self, token: str, files: list[str]) -> None:
+        """What another start of the program wanted: the window, and its files."""
+        self.raise_window(token)
+        self.open_files(files)
+
     def request_close(self) -> None:
         """Stops everything, then closes the window. A second request changes nothing."""
         if not self._closing:
             self._closing = True
             spawn(self, self._close(), "close")
+
+    def _on_close_wanted(self) -> None:
+        if self.desktop is None or self._closing:
+            self.request_close()
+        else:
+            self.desktop.ask_close()
 
     def _begin_load(self) -> None:
         spawn(self, self._load(), "load")
@@ -108,6 +138,7 @@ class Desk(QObject):
             return
         self._build_presenters()
         self._build_pages()
+        self._build_desktop()
         self.loaded.emit()
         assert self.engine is not None
         await self._sweep(self.engine)
@@ -170,6 +201,12 @@ class Desk(QObject):
         }
         for name, page in pages.items():
             self.window.set_page(name, page)
+
+    def _build_desktop(self) -> None:
+        from app.windows.desktop import DesktopTools
+
+        self.desktop = DesktopTools(self)
+        self.desktop.places.files(self._files)
 
     async def _sweep(self, engine: EnginePresenter) -> None:
         try:
@@ -236,7 +273,12 @@ class Desk(QObject):
         self.window.show_page(page)
 
     def _on_settings(self) -> None:
-        self._apply_look()
+        assert self.settings is not None
+        if (self.settings.value.theme, self.settings.value.font_scale) != (
+            self._ui_state.theme,
+            self._ui_state.font_scale,
+        ):
+            self._apply_look()
         if self.engine is not None and self.settings is not None:
             self.engine.configure(self.settings.engine_choice())
 
@@ -254,5 +296,7 @@ class Desk(QObject):
                 if close_down is not None:
                     await close_down()
         finally:
+            if self.desktop is not None:
+                self.desktop.close_down()
             self.window.finish()
             self._done.set()

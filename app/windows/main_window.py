@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSettings, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeySequence, QPaintEvent, QShortcut
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from collections.abc import Iterator
+from functools import partial
 
+from PySide6.QtCore import QEvent, QPoint, QRect, QSettings, QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QPaintEvent, QShortcut
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.models.commands import Command
 from app.models.engine_state import EngineState
 from app.theme import set_role
 from app.widgets.icons import app_icon
+from app.widgets.reveal import reveal
 from app.widgets.shell import NavRail, NoticeStack, StatusLine, ToyBanner
-from app.windows.tab_order import reveal, step
+from app.windows.geometry import placed
+from app.windows.tab_order import step
 
 PAGES = ("chat", "decisions", "setup", "engine", "settings")
 DEFAULT_SIZE = (1180, 780)
@@ -32,7 +47,7 @@ class MainWindow(QMainWindow):
     page_changed = Signal(str)
 
     def __init__(self, state_file: QSettings, parent: QWidget | None = None) -> None:
-        """``state_file``: where size and last page are kept (positions cannot be restored on Wayland)."""
+        """``state_file``: where size, place, splitters and last page are kept (Wayland restores no places)."""
         super().__init__(parent)
         self._state_file = state_file
         self._painted = False
@@ -43,10 +58,25 @@ class MainWindow(QMainWindow):
         self.setWindowIcon(app_icon())
         self.setMinimumSize(*MINIMUM_SIZE)
         self._build()
-        for number, name in enumerate(PAGES, start=1):
-            shortcut = QShortcut(QKeySequence(f"Ctrl+{number}"), self)
-            shortcut.activated.connect(lambda page=name: self.show_page(page))
+        for command in self.commands():
+            bind(self, command)
         self._restore()
+
+    def commands(self) -> Iterator[Command]:
+        """What the window offers itself: its pages."""
+        for number, (name, title) in enumerate(self.titles(), start=1):
+            text = self.tr("Go to {page}").format(page=title)
+            yield Command(f"window.page.{name}", text, "", (f"Ctrl+{number}",), partial(self.show_page, name))
+
+    def titles(self) -> tuple[tuple[str, str], ...]:
+        """(name, title) of each page in order."""
+        return (
+            ("chat", self.tr("Chat")),
+            ("decisions", self.tr("Decisions")),
+            ("setup", self.tr("Setup")),
+            ("engine", self.tr("Engine")),
+            ("settings", self.tr("Settings")),
+        )
 
     def set_page(self, name: str, page: QWidget) -> None:
         """Puts a page in the place of its placeholder, keeping the place that is shown."""
@@ -58,6 +88,7 @@ class MainWindow(QMainWindow):
         old.deleteLater()
         self._pages[name] = page
         page.setObjectName(page.objectName() or f"page.{name}")
+        self._restore_splitters(page)
         if shown:
             self.show_page(name)
 
@@ -100,11 +131,7 @@ class MainWindow(QMainWindow):
         return True
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self._state_file.setValue("window/size", self.size())
-        self._state_file.setValue("window/maximized", self.isMaximized())
-        if self.stack.currentIndex() < len(PAGES):
-            self._state_file.setValue("window/page", self.current_page)
-        self._state_file.sync()
+        self._keep()
         if self._may_close:
             event.accept()
             return
@@ -123,14 +150,7 @@ class MainWindow(QMainWindow):
             self.status.refresh()
 
     def _build(self) -> None:
-        entries = (
-            ("chat", self.tr("Chat"), "chat"),
-            ("decisions", self.tr("Decisions"), "decisions"),
-            ("setup", self.tr("Setup"), "setup"),
-            ("engine", self.tr("Engine"), "engine"),
-            ("settings", self.tr("Settings"), "settings"),
-        )
-        self.rail = NavRail(entries)
+        self.rail = NavRail(tuple((name, title, name) for name, title in self.titles()))
         self.rail.chosen.connect(self.show_page)
         self.banner = ToyBanner()
         self.banner.hide()
@@ -157,13 +177,55 @@ class MainWindow(QMainWindow):
         row.addLayout(column, 1)
         self.setCentralWidget(centre)
 
+    def _keep(self) -> None:
+        """Remembers how the window stands. A maximised one keeps the size that it goes back to."""
+        kept = self._state_file
+        usual = self.normalGeometry() if self.isMaximized() or self.isFullScreen() else self.geometry()
+        if usual.isValid():
+            kept.setValue("window/size", usual.size())
+            kept.setValue("window/position", usual.topLeft())
+        kept.setValue("window/maximized", self.isMaximized())
+        if self.stack.currentIndex() < len(PAGES):
+            kept.setValue("window/page", self.current_page)
+        for splitter in self.findChildren(QSplitter):
+            if splitter.objectName() and any(splitter.sizes()):
+                kept.setValue(f"splitters/{splitter.objectName()}", splitter.sizes())
+        kept.sync()
+
     def _restore(self) -> None:
-        size = self._state_file.value("window/size")
-        self.resize(size if isinstance(size, QSize) else QSize(*DEFAULT_SIZE))
+        size, corner = self._state_file.value("window/size"), self._state_file.value("window/position")
+        kept = QRect(
+            corner if isinstance(corner, QPoint) else QPoint(),
+            size if isinstance(size, QSize) and size.isValid() else QSize(*DEFAULT_SIZE),
+        )
+        primary = QGuiApplication.primaryScreen()
+        screens = sorted(QGuiApplication.screens(), key=lambda screen: screen is not primary)
+        self.setGeometry(placed(kept, [screen.availableGeometry() for screen in screens], self.minimumSize()))
         if self._state_file.value("window/maximized", False, type=bool):
             self.setWindowState(self.windowState() | Qt.WindowState.WindowMaximized)
         page = str(self._state_file.value("window/page", "chat"))
         self.show_page(page if page in PAGES else "chat")
+
+    def _restore_splitters(self, page: QWidget) -> None:
+        """The sizes alone: what a later program has changed about its splitters stays changed."""
+        for splitter in page.findChildren(QSplitter):
+            kept = self._state_file.value(f"splitters/{splitter.objectName()}") if splitter.objectName() else None
+            sizes = [int(size) for size in kept if str(size).isdigit()] if isinstance(kept, list) else []
+            if len(sizes) == splitter.count() and any(sizes):
+                splitter.setSizes(sizes)
+
+
+def bind(window: QWidget, command: Command) -> None:
+    """Makes a command's keys work in a window, while the command can be run."""
+
+    def run() -> None:
+        if command.run is not None and command.enabled():
+            command.run()
+
+    for keys in command.keys:
+        shortcut = QShortcut(QKeySequence(keys), window)
+        shortcut.setWhatsThis(command.text)
+        shortcut.activated.connect(run)
 
 
 def _centred(text: str) -> QLabel:

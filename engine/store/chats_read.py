@@ -109,6 +109,18 @@ class ChatReader:
             raise InputError("chat.no_message", "there is no message {number}", number=message)
         return _message(row)
 
+    def conversation_of(self, message: int) -> Conversation:
+        """The conversation that a message belongs to.
+
+        Raises:
+            InputError: there is no message of this number.
+        """
+        with self._rows("SELECT conversation FROM message WHERE id = ?", (message,)) as rows:
+            row = rows.fetchone()
+        if row is None:
+            raise InputError("chat.no_message", "there is no message {number}", number=message)
+        return self.conversation(row[0])
+
     def context(self, last: int | None) -> list[StoredMessage]:
         """The part of the path to ``last`` that the model is sent: from the newest cut on, else all of it."""
         path = self.page(last, limit=2**31)

@@ -33,6 +33,11 @@ class Settings(BaseModel):
         concurrency: rows of a run that are read at the same time.
         enter_sends: a message in the chat; else Enter begins a new line and Ctrl+Enter sends.
         draws: of a new form.
+        canvas: whether the chat shows the canvas while it denoises.
+        notifications: messages on the desktop about long work that ended while another window was in front.
+        tray: an icon in the desktop's tray, where there is one.
+        on_close: what closing the window does while a run, a download or a loaded model is going: ask, go on in the
+            tray, or quit.
         last_form, last_table, last_folder: where file dialogs begin; empty at first.
     """
 
@@ -45,6 +50,10 @@ class Settings(BaseModel):
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 32
     enter_sends: bool = True
     draws: Literal["auto"] | Annotated[int, Field(ge=1, le=32)] = "auto"
+    canvas: bool = True
+    notifications: bool = True
+    tray: bool = True
+    on_close: Literal["ask", "tray", "quit"] = "ask"
     last_form: str = ""
     last_table: str = ""
     last_folder: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.windows.desk import Desk
+
+os.environ["DBUS_SESSION_BUS_ADDRESS"] = "disabled:"  # no test sends messages to the developer's own desktop
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 from app.notify import NotificationSink
 from app.presenters.chat import ChatPresenter
 from app.presenters.engine import EnginePresenter
+from app.widgets.desktop.close_dialog import CloseDialog
 from app.windows.desk import Desk
 from app.windows.ui_state import UiState
 
@@ -81,8 +82,11 @@ async def load(desk: Desk) -> None:
 
 
 async def close(desk: Desk) -> None:
-    """Closes the window as its user would and waits for the end of everything."""
+    """Closes the window as its user would, who wants to quit, and waits for the end of everything."""
     desk.window.close()
+    asked = desk.window.findChild(CloseDialog)
+    if asked is not None:
+        asked.chosen.emit("quit", False)
     await asyncio.wait_for(desk.run_until_closed(), WAIT_S)
 
 

@@ -1,0 +1,1 @@
+"""Tools of the desktop around the pages: command palette, map of the keys, the question at closing."""
