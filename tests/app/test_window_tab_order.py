@@ -92,6 +92,7 @@ async def test_tab_goes_through_a_conversation_from_top_to_bottom(desk: Desk, qt
         "canvas.scroll",
         "canvas.play",
         "canvas.slider",
+        "canvas.export",
         "composer.text",
     ]
 
