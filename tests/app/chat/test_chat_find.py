@@ -59,6 +59,8 @@ async def test_hits_are_counted_marked_and_gone_through(room: Room, qtbot: QtBot
     room.say(Answer(["A **needle** in prose\n\n```python\nneedle = 1\n```\n\nand a NEEDLE"]), Answer(["hay"]))
     await room.ask("needle?")
     await room.ask("more")
+    room.page.activateWindow()  # shortcuts go to the active window only
+    await until(room.page.isActiveWindow)
     qtbot.keyClick(room.page.composer, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     await until(room.page.find_bar.isVisible)
     await find(room, "needle")
