@@ -12,8 +12,8 @@ GENERATION = {
     "max_new_tokens": 256,
     "max_denoising_steps": 48,
     "sampler_config": {"_cls_name": "EntropyBoundSamplerConfig", "entropy_bound": 0.1},
-    "t_min": 0.2,
-    "t_max": 0.4,
+    "t_min": 0.4,
+    "t_max": 0.8,
     "stability_threshold": 1,
     "confidence_threshold": 0.005,
 }
