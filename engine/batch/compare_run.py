@@ -13,6 +13,7 @@ from random import Random
 from engine.batch.compare import Answer, Cell, CellResult, Comparison, Subject, load_comparison, save_comparison
 from engine.batch.form import form_sha256, load_form
 from engine.batch.row_sample import LabelledSample, SampledRow, sample_labelled
+from engine.batch.selection import Selection
 from engine.batch.tables import Table, file_sha256
 from engine.batch.template import RowTemplate
 from engine.client.http import EngineClient
@@ -77,18 +78,27 @@ class Plan:
         return Comparison(subject, question.type, self.sample.gold, self.sample.weights, created)
 
 
-def plan(form_path: Path, table: Table, *, question: str | None = None, sample: int = SAMPLE, seed: int = 0) -> Plan:
+def plan(
+    form_path: Path,
+    table: Table,
+    *,
+    question: str | None = None,
+    sample: int = SAMPLE,
+    seed: int = 0,
+    selection: Selection | None = None,
+) -> Plan:
     """Draw the sample. Reads the whole table: call it off the event loop.
 
     Args:
         question: its id; else the first one with a gold column.
+        selection: only rows that a run with it reads.
 
     Raises:
         InputError: no such question, no gold, a faulty table or template.
     """
     form = load_form(form_path)
     asked = _question(form, question)
-    drawn = sample_labelled(form, asked, table, sample, seed=seed)
+    drawn = sample_labelled(form, asked, table, sample, seed=seed, selection=selection)
     documents = None
     if form.document is not None:
         template = RowTemplate(form.document, table.columns, f"{form_path}: document")

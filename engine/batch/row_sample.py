@@ -53,9 +53,7 @@ def sample_rows(
     """
     check_columns(form, table.columns, form.name)
     template = RowTemplate(form.state, table.columns, f"{form.name}: state")
-    rows = select(table, selection) if selection else table.rows()
-    read = ((number, row) for number, row in enumerate(rows, start=1) if not isinstance(row, LeftOut))
-    drawn = _reservoir(read, count, Random(seed))
+    drawn = _reservoir(_read(table, selection), count, Random(seed))
     return _rendered(template, table, drawn)
 
 
@@ -74,10 +72,15 @@ class LabelledSample:
     weights: tuple[float, ...]
 
 
-def sample_labelled(form: Form, question: Question, table: Table, count: int, *, seed: int = 0) -> LabelledSample:
+def sample_labelled(
+    form: Form, question: Question, table: Table, count: int, *, seed: int = 0, selection: Selection | None = None
+) -> LabelledSample:
     """Rows with gold for a question, the same number of each class as far as there are so many.
 
     A rare class would hardly be in a plain sample, and a figure over two positives says nothing.
+
+    Args:
+        selection: only rows that a run with it reads.
 
     Raises:
         InputError: as ``sample_rows``; the question has no gold column, or no row has gold.
@@ -88,7 +91,7 @@ def sample_labelled(form: Form, question: Question, table: Table, count: int, *,
     template = RowTemplate(form.state, table.columns, f"{form.name}: state")
     place, random = table.columns.index(question.gold), Random(seed)
     pools = [_Reservoir(count, random) for _ in question.answers]
-    for number, cells in enumerate(table.rows(), start=1):
+    for number, cells in _read(table, selection):
         gold = parse_gold(cells[place], question)
         if gold is not None:
             pools[gold].add((number, cells))
@@ -105,6 +108,12 @@ def sample_labelled(form: Form, question: Question, table: Table, count: int, *,
     ordered = [found[number] for number in sorted(found)]
     rows, golds, weights = zip(*ordered, strict=True)
     return LabelledSample(question, tuple(rows), tuple(golds), tuple(weights))
+
+
+def _read(table: Table, selection: Selection | None) -> Iterator[tuple[int, Cells]]:
+    """(number, cells) of the rows that a run reads."""
+    rows = select(table, selection) if selection else table.rows()
+    return ((number, row) for number, row in enumerate(rows, start=1) if not isinstance(row, LeftOut))
 
 
 class _Reservoir:

@@ -58,6 +58,9 @@ def test_a_rare_class_is_in_the_sample_and_weighted_back(tmp_path: Path) -> None
     share = sum(w for w, gold in zip(found.weights, found.gold, strict=True) if gold == 0) / sum(found.weights)
     labelled = [row for row in rows if row[2]]
     assert share == pytest.approx(5 / len(labelled))
+    late = sample_labelled(whole, whole.questions[0], table, 40, selection=Selection(where="n|int > 500"))
+    assert [row.row for row, gold in zip(late.rows, late.gold, strict=True) if gold == 0] == [600, 800, 1000]
+    assert min(row.row for row in late.rows) > 500
 
 
 def test_samples_that_cannot_be_are_refused(tmp_path: Path) -> None:
