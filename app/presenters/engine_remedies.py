@@ -133,10 +133,15 @@ class EngineRemedies(QObject):
         memory = load_memory(memory_file())
 
         def planner(wishes: Wishes) -> PlanResult:
-            return launch.fit(memory.plan(launch.machine, wishes))
+            return memory.plan(launch.machine, wishes)
 
-        one = replace(diagnosis, remedies=(remedy,))
-        return next_start(one, launch.plan, memory.wished.as_wishes(), planner, failed=tuple(self._engine.vllm.failed))
+        one, failed = replace(diagnosis, remedies=(remedy,)), tuple(self._engine.vllm.failed)
+        found = next_start(one, launch.plan, memory.wished.as_wishes(), planner, failed=failed)
+        if found is None:
+            return None
+        # As the start will do it: what the engine needs or gets comes after the remedy, which may forbid it.
+        plan = launch.fit(found[1])
+        return (found[0], plan) if isinstance(plan, LaunchPlan) else None
 
     async def _propose_profile(self, profile: Profile) -> None:
         launch = self._engine.vllm.launch

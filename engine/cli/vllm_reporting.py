@@ -207,7 +207,7 @@ class TextServe:
             self.note(f"  line {found.line.number} of its log{by}: {found.line.text[:300]}")
         for remedy in found.remedies:
             self.note(f"  - {remedy.text}")
-        if not found.remedies and error.remedy:
+        if error.remedy and not (found.known and found.remedies):
             self.note(f"  - {error.remedy}")
         for line in found.tail[-TAIL:]:
             mark = click.style(">", fg="red") if line.likely else " "

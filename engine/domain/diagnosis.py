@@ -23,6 +23,7 @@ Action = Literal[
     "no_deep_gemm",
     "eager",
     "longer_start",
+    "without_parts",
     # with the same plan
     "other_port",
     "restart",
@@ -121,6 +122,12 @@ class Diagnosis:
 
 
 OUT_OF_MEMORY = frozenset({"oom", "oom_hidden", "cublas_memory", "no_kv", "autofit", "kv_small", "free_lt_util"})
+
+
+PARTS_FAILED = "desk_parts"
+"""The rule for an error in our own parts inside vLLM (docs/plugin.md)."""
+PARTS_OFF = "desk_part_off"
+"""The rule for what a part says when it has switched itself off; the engine goes on."""
 
 
 @dataclass(frozen=True, slots=True)

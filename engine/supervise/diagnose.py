@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.domain.diagnosis import Diagnosis, FailureKind, LogLine, Stage
+from engine.domain.diagnosis import OUT_OF_MEMORY, PARTS_FAILED, PARTS_OFF, Diagnosis, FailureKind, LogLine, Stage
 from engine.domain.hardware import Machine
 from engine.domain.plan import LaunchPlan
 from engine.errors import InputError
 from engine.supervise.diagnose_catalogue import Catalogue, Rule, catalogue
 from engine.supervise.diagnose_explain import explain
+from engine.supervise.diagnose_frames import Blame, FrameWatch
 from engine.supervise.diagnose_hang import HangWatch
-from engine.supervise.diagnose_lines import LineParser, LineSplitter
+from engine.supervise.diagnose_lines import LineParser, LineSplitter, body_of
 
 TAIL = 60  # lines
 LIKELY = 12  # likely lines that are kept although they stand before the tail
@@ -37,6 +38,7 @@ _LIKELY = re.compile(
     r"\b\w*(?:Error|Exception|Failure)\b|\b(?:fatal|failed|Killed|core dumped|Segmentation fault|terminate called)\b",
 )
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception)\b")  # the last line of a traceback begins with it
+_WHAT = re.compile(r"(?P<what>\S.{0,199})")
 _STAGES: tuple[tuple[str, Stage], ...] = (
     ("vLLM is using nccl==", "connect"),
     ("Loading model from scratch", "load"),
@@ -68,7 +70,7 @@ class LogReader:
 
     def __init__(self, clock: Callable[[], float] | None = None, known: Catalogue | None = None) -> None:
         self._known = known or catalogue()
-        self._splitter, self._parser = LineSplitter(), LineParser()
+        self._splitter, self._parser, self._frames = LineSplitter(), LineParser(), FrameWatch()
         self._hang = HangWatch(self._known, clock) if clock else HangWatch(self._known)
         self._stage: Stage = "start"
         self._first: dict[int, _Hit] = {}  # by rank
@@ -116,11 +118,14 @@ class LogReader:
             self._note_stage(line.text)
             self._hang.feed(line, self._at)
             quoted = self._parser.quoted(line)
-            hit = None if quoted or _BAR.search(line.text) else self._find(line)
+            blame = self._frames.feed(line, quoted=quoted)
+            hit = None if quoted or _BAR.search(line.text) else self._blamed(self._find(line), line, blame)
             if hit is not None:
                 self._first.setdefault(_rank(hit), hit)
                 self._also.setdefault(hit.rule.id)
-            elif not quoted and line.level not in _CALM and line.level != "WARNING" and _RAISED.match(line.text):
+                if hit.rule.id == PARTS_OFF:
+                    self._frames.caught(line.process)
+            elif not quoted and blame != "handled" and _loud(line) and _RAISED.match(line.text):
                 self._unknown_error = True
             self._remember(line, quoted=quoted, known=hit is not None and hit.rule.kind != "notice")
 
@@ -128,6 +133,17 @@ class LogReader:
         # Most of a log is calm, and what is said calmly is no fault: this also keeps huge logs quick.
         found = self._known.find(line.text[:MATCHED], _QUIET if line.level in _CALM else _LOUD)
         return _Hit(*found, line, self._stage) if found else None
+
+    def _blamed(self, hit: _Hit | None, line: LogLine, blame: Blame) -> _Hit | None:
+        """The error as one of our own parts inside vLLM, where it is; ``diagnose_frames`` says when."""
+        if blame == "handled":
+            return None
+        ours = next((rule for rule in self._known.rules if rule.id == PARTS_FAILED), None)
+        said = _WHAT.search(body_of(line.text))
+        if not blame or ours is None or said is None or not _loud(line):
+            return hit
+        known = hit is not None and (hit.rule.kind != "fault" or hit.rule.id in OUT_OF_MEMORY or blame == "passed")
+        return hit if known else _Hit(ours, said, line, self._stage)
 
     def _note_stage(self, text: str) -> None:
         for mark, stage in _STAGES:
@@ -224,6 +240,11 @@ _RANKS: dict[tuple[FailureKind, bool], int] = {
     ("notice", False): 7,
     ("notice", True): 7,
 }
+
+
+def _loud(line: LogLine) -> bool:
+    """Whether a line may be an error; most of what C++ and dying processes write has no level."""
+    return line.level not in _CALM and line.level != "WARNING"
 
 
 def _rank(hit: _Hit) -> int:

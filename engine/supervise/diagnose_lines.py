@@ -77,7 +77,7 @@ class LineParser:
 
     def quoted(self, line: LogLine) -> bool:
         """Whether the line is source text or a place inside a traceback: it may name an error that never happened."""
-        body = _GROUP.sub("", line.text)
+        body = body_of(line.text)
         if _TRACEBACK in body or body.startswith('  File "'):
             self._within.add(line.process)
             return True
@@ -89,6 +89,11 @@ class LineParser:
             return True
         self._within.discard(line.process)
         return False
+
+
+def body_of(text: str) -> str:
+    """A line's text without the tree that exceptions of a group are drawn in."""
+    return _GROUP.sub("", text)
 
 
 def _log_line(number: int, text: str) -> LogLine:

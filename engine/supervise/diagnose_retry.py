@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from engine.domain.diagnosis import Action, Diagnosis, Remedy, Retry
 from engine.domain.plan import EnvVar, Flag, LaunchPlan, PlanResult, Wishes
+from engine.vllm_plugin.protocol import MODEL_CLASS, PARTS_VARIABLE
 
 STEP = 0.04  # of the utilisation; a canvas of 256 slots is about 0.05 of 24 GB
 LEAST_UTILISATION = 0.74  # below it FP8 over two cards of 24 GB has no cache left worth a chat
@@ -239,6 +240,20 @@ def _longer_start(diagnosis: Diagnosis, plan: LaunchPlan, wishes: Wishes) -> Ret
     return _overriding("longer_start", plan, wishes, (limit,))
 
 
+def _without_parts(diagnosis: Diagnosis, plan: LaunchPlan, wishes: Wishes) -> Retry | None:
+    """Flag and path follow the variable: ``engine.launch.plugin.with_parts`` adds them to no plan that says stock."""
+    if not has_parts(plan):
+        return None
+    stock = EnvVar(PARTS_VARIABLE, None, "Diffusion Desk's parts inside vLLM failed on this machine")
+    return Retry("without_parts", wishes, (stock,), ("vLLM as it is, without Diffusion Desk's parts (live canvas)",))
+
+
+def has_parts(plan: LaunchPlan) -> bool:
+    """Whether the plan loads our parts into vLLM (docs/plugin.md)."""
+    named = any(variable.name == PARTS_VARIABLE and variable.value for variable in plan.env)
+    return named and any(MODEL_CLASS in (flag.value or "") for flag in plan.flags)
+
+
 def _overriding(action: Action, plan: LaunchPlan, wishes: Wishes, wanted: tuple[Flag | EnvVar, ...]) -> Retry | None:
     """What the plan does not say already; None when it says all of it."""
     said = {flag.name: flag.value for flag in plan.flags} | {variable.name: variable.value for variable in plan.env}
@@ -291,6 +306,7 @@ _MAKERS: dict[Action, _Maker] = {
     "no_deep_gemm": _no_deep_gemm,
     "eager": _eager,
     "longer_start": _longer_start,
+    "without_parts": _without_parts,
     "other_port": _other_port,
     "restart": _again("restart", "the same plan once more"),
 }

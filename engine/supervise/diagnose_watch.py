@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.domain.diagnosis import Diagnosis
+from engine.domain.diagnosis import Diagnosis, Remedy
 from engine.domain.hardware import Machine
 from engine.domain.plan import LaunchPlan, Wishes
 from engine.errors import UserError
@@ -34,6 +34,7 @@ PATIENCE = 5.0  # times a hang's own time: then a start that says nothing is end
 
 # Errors of ours whose text goes on with the end of the log, which a diagnosis makes needless.
 _WITH_LOG = frozenset({"engine.died_at_start", "engine.start_timeout", "engine.died"})
+_STOCK = Remedy("without_parts", "start without Diffusion Desk's own parts inside vLLM, in case they are the cause")
 _RULES = {"port.in_use": "port"}  # errors of ours that mean the same as a line of the engine
 
 
@@ -137,7 +138,8 @@ class LogWatch:
         path = self._engine.log_path
         if _inode(path) == self._before:  # nothing was launched
             return self._now()
-        return self._offered(diagnose_file(path, machine=self._machine, plan=self._plan))
+        found = diagnose_file(path, machine=self._machine, plan=self._plan)
+        return self._offered(_or_stock(found)) if self._plan else found
 
     def _offered(self, diagnosis: Diagnosis) -> Diagnosis:
         if self._plan is None:
@@ -192,6 +194,16 @@ def failed(diagnosis: Diagnosis, code: str, during: str, message: str = "", reme
 def explains(diagnosis: Diagnosis) -> bool:
     """Whether it names why an engine ended: a refused request or a notice does not."""
     return diagnosis.known and diagnosis.kind in ("fault", "echo", "hang")
+
+
+def _or_stock(diagnosis: Diagnosis) -> Diagnosis:
+    """What no rule explains may be the fault of our own parts inside vLLM: then the engine is to be had without them.
+
+    Whether the plan has parts is :func:`offered`'s to see.
+    """
+    if explains(diagnosis):
+        return diagnosis
+    return replace(diagnosis, remedies=(*diagnosis.remedies, _STOCK))
 
 
 async def _explained(error: UserError, watch: LogWatch) -> EngineFailed:

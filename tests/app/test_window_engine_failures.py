@@ -223,6 +223,42 @@ async def test_a_want_of_memory_while_it_serves_is_not_started_into_again(
     await ended(place)
 
 
+async def crashed_in_a_part(place: Place) -> None:
+    """It serves, then dies of an error in Diffusion Desk's own code inside it."""
+    await until_phase(place.engine, "ready")
+    state = place.engine.state
+    assert state.log is not None
+    assert state.pid is not None
+    said = (
+        "Traceback (most recent call last):",
+        '  File "/env/lib/python3.12/site-packages/vllm/v1/worker/gpu/model_runner.py", line 9, in sample',
+        '  File "/opt/engine/vllm_plugin/live.py", line 40, in step',
+        "KeyError: 'entropies'",
+    )
+    with state.log.open("a") as file:
+        file.writelines(f"(EngineCore pid=9) ERROR 11-29 18:03:40 [core.py:8] {line}\n" for line in said)
+    os.kill(state.pid, signal.SIGKILL)
+
+
+async def test_an_error_in_our_own_parts_has_a_way_without_them(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STAND_IN_VLLM", "")
+    place.engine.policy = RestartPolicy(limit=0)
+    place.engine.start()
+    await crashed_in_a_part(place)
+    await until(lambda: place.engine.state.diagnosis)
+    assert "KeyError: 'entropies'" in place.text(f"{CARD}.cause")
+    proposed = expect(place.remedies.proposed.connect)
+    place.click(f"{CARD}.remedy.without_parts")
+    (proposal,) = await within(proposed)
+    changed = {change.what: change.after for change in proposal.changes}
+    assert changed == {"--model-class-overrides": "", "DESK_VLLM_PARTS": "removed", "PYTHONPATH": ""}
+    place.click(f"{CARD}.next.accept")
+    await until_phase(place.engine, "ready")
+    assert "--model-class-overrides" not in psutil.Process(place.engine.state.pid).cmdline()
+    assert [override.name for override in load_memory(memory_file()).overrides] == ["DESK_VLLM_PARTS"]
+    await ended(place)
+
+
 async def test_stopped_while_it_waits_for_its_restart(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STAND_IN_VLLM", "")
     place.engine.policy = RestartPolicy(delays_s=(3600.0,))

@@ -153,7 +153,7 @@ class DiagnosisCard(QFrame):
         other: tuple[Action, ...] = (
             *("lower_utilisation", "one_sequence", "smaller_canvas", "shorter_context", "text_only"),
             *("other_checkpoint", "fewer_cards", "marlin", "p2p_off", "nccl_log", "no_deep_gemm", "eager"),
-            *("longer_start", "other_port"),
+            *("longer_start", "without_parts", "other_port"),
         )
         return dict.fromkeys(other, look) | {
             "restart": self.tr("Start again"),

@@ -350,3 +350,5 @@ def test_a_next_try_is_written_as_options() -> None:
         *("--utilisation", "0.78", "--env", "NCCL_P2P_DISABLE=1", "--env", "X"),
         *("--", "--disable-custom-all-reduce"),
     ]
+    stock = Retry("without_parts", before, (EnvVar("DESK_VLLM_PARTS", None, ""),))
+    assert retry_options(stock, before) == ["--env", "DESK_VLLM_PARTS"]
