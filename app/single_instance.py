@@ -73,8 +73,13 @@ class SingleInstance(QObject):
     def _on_connection(self) -> None:
         while self._server is not None and (socket := self._server.nextPendingConnection()) is not None:
             socket.disconnected.connect(socket.deleteLater)
-            socket.readyRead.connect(lambda socket=socket: self._on_line(socket))
-            if socket.bytesAvailable():
+            # Not a lambda that holds the socket: PySide crashes when the socket goes while it is called.
+            socket.readyRead.connect(self._on_ready)
+        self._on_ready()  # what came with the connection
+
+    def _on_ready(self) -> None:
+        if self._server is not None:
+            for socket in self._server.findChildren(QLocalSocket):
                 self._on_line(socket)
 
     def _on_line(self, socket: QLocalSocket) -> None:
