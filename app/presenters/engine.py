@@ -331,7 +331,7 @@ class EnginePresenter(QObject):
         """A vLLM that crashes is started again, a few times and not into the same wall; its clients find it again."""
         engine.on_state = lambda life: self._on_life(client, engine, life)
         try:
-            ended = await Keeper(engine, self.policy, verdict=self.vllm.hopeless).keep()
+            ended = await Keeper(engine, self.policy, verdict=self.vllm.hopeless, change=self.vllm.changed).keep()
         finally:
             engine.on_state = None
         if ended.ended:
@@ -343,7 +343,8 @@ class EnginePresenter(QObject):
                 self._set(replace(self.state, phase="lost", pid=None, message=life.short, remedy=""))
             case "starting":
                 self.vllm.begin_again()
-                self._set(replace(self.state, phase="starting", message="", remedy="", diagnosis=None))
+                plan = self.vllm.plan
+                self._set(replace(self.state, phase="starting", message="", remedy="", diagnosis=None, plan=plan))
             case "ready" if engine.handle is not None and self.state.phase == "starting":
                 self._set(replace(self.state, phase="ready", pid=engine.handle.pid, since=time.time()))
                 self.ready.emit(client)

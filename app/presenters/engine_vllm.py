@@ -70,7 +70,8 @@ class VllmStart(QObject):
         self.progressed.emit(self.view())
         self._before = in_use((await asyncio.to_thread(look_at_cards))[1])
         machine = self.launch.machine if self.launch else None
-        self._watch = LogWatch(engine, machine=machine, plan=self.plan)
+        to_stock = engine.without_parts if isinstance(engine, LocalEngine) else None
+        self._watch = LogWatch(engine, machine=machine, plan=self.plan, to_stock=to_stock)
         try:
             handle = await start_watched(engine, self._watch, on_hang=self.hung.emit)
         except EngineFailed as error:
@@ -98,6 +99,13 @@ class VllmStart(QObject):
     async def hopeless(self, log: Path) -> str | None:
         """Why a start of the same plan would end the same way, by the log of an engine that has ended; else None."""
         return None if self._watch is None else await self._watch.hopeless(log)
+
+    async def changed(self, log: Path) -> str:
+        """What the next start has otherwise than the one that has ended; see :meth:`LogWatch.changed`."""
+        said = "" if self._watch is None else await self._watch.changed(log)
+        if said and isinstance(self._heard, LocalEngine):
+            self.launch = self._heard.launch
+        return said
 
     async def verdict(self) -> Diagnosis | None:
         """Why the engine that was ready is gone."""

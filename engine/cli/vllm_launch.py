@@ -26,13 +26,12 @@ from engine.launch.preflight import preflight
 from engine.launch.proof import InstalledEngine
 from engine.local.disk import checkpoint_complete, engine_lock, engine_on_disk, look_at_machine
 from engine.local.facts import gather_facts
-from engine.local.launch import HOST, Launch, engine_of
+from engine.local.launch import HOST, Launch, LocalEngine, engine_of
 from engine.local.stored import Memory, load_memory, memory_file
 from engine.runtime.places import Environment
 from engine.supervise.diagnose_retry import amended
 from engine.supervise.program import run_program
 from engine.supervise.start_log import StartProgress
-from engine.supervise.vllm import VllmEngine
 
 ASK_S = 120.0  # an interpreter on a cold disk
 _WHERE = (
@@ -88,7 +87,7 @@ class Prepared:
     api_key: str | None
     extra: tuple[str, ...]
 
-    def engine(self, on_progress: Callable[[StartProgress], None] = lambda progress: None) -> VllmEngine:
+    def engine(self, on_progress: Callable[[StartProgress], None] = lambda progress: None) -> LocalEngine:
         """The engine, not started."""
         return engine_of(
             self.plan,

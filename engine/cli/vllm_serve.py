@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from pathlib import Path
 
 from engine import paths
 from engine.cli.main import BAD_INPUT, INTERRUPTED, NOT_STARTED, OK
@@ -21,6 +22,7 @@ from engine.domain.plan import LaunchPlan
 from engine.errors import UserError
 from engine.launch.fixes import require
 from engine.local.kernels import ensure_tested
+from engine.local.launch import LocalEngine
 from engine.local.tested import wanted
 from engine.supervise.diagnose_retry import next_start
 from engine.supervise.diagnose_watch import EngineFailed, LogWatch, failed, start_watched
@@ -81,9 +83,10 @@ def next_try(prepared: Prepared, diagnosis: Diagnosis) -> tuple[Retry, LaunchPla
 
 
 async def _serve(
-    engine: VllmEngine, prepared: Prepared, report: ServeReport, stop: asyncio.Event, policy: RestartPolicy
+    engine: LocalEngine, prepared: Prepared, report: ServeReport, stop: asyncio.Event, policy: RestartPolicy
 ) -> int:
-    watch = LogWatch(engine, machine=prepared.machine, plan=prepared.plan, wishes=prepared.wishes)
+    machine, plan, wishes = prepared.machine, prepared.plan, prepared.wishes
+    watch = LogWatch(engine, machine=machine, plan=plan, wishes=wishes, to_stock=engine.without_parts)
     try:
         handle = await _started(engine, watch, prepared, report, stop)
         if handle is None:
@@ -135,7 +138,13 @@ async def _until_over(
     def restarting(number: int, delay_s: float) -> None:
         report.restarting(Restart(number, policy.limit, delay_s), *memory_of(engine))
 
-    keeper = Keeper(engine, policy, verdict=watch.hopeless, on_restart=restarting)
+    async def change(log: Path) -> str:
+        said = await watch.changed(log)
+        if said:
+            report.note(f"vLLM is started again {said}")
+        return said
+
+    keeper = Keeper(engine, policy, verdict=watch.hopeless, change=change, on_restart=restarting)
     engine.on_state = _Told(engine, report)
     async with asyncio.TaskGroup() as tasks:
         following = tasks.create_task(watch.follow())

@@ -45,3 +45,16 @@ def with_parts(plan: LaunchPlan, engine: InstalledEngine) -> LaunchPlan:
     )
     flag = Flag(FLAG, override, "vLLM's own class with Diffusion Desk's parts; without this flag all is stock")
     return replace(plan, flags=(*plan.flags, flag), env=tuple(env.values()))
+
+
+def without_parts(plan: LaunchPlan, reason: str) -> LaunchPlan:
+    """The plan as :func:`with_parts` found it, and saying stock; somebody's own model class stays."""
+    env = {variable.name: variable for variable in plan.env}
+    env[PARTS_VARIABLE] = EnvVar(PARTS_VARIABLE, None, reason)
+    if _PATH in env:
+        kept = [part for part in (env[_PATH].value or "").split(os.pathsep) if part and part != str(on_path())]
+        env[_PATH] = replace(env[_PATH], value=os.pathsep.join(kept))
+        if not kept:
+            del env[_PATH]
+    flags = tuple(flag for flag in plan.flags if flag.name != FLAG or MODEL_CLASS not in (flag.value or ""))
+    return replace(plan, flags=flags, env=tuple(env.values()))

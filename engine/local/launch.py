@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine import paths
@@ -26,11 +26,12 @@ from engine.hardware import nvml
 from engine.launch.attention import fitted
 from engine.launch.command import MODEL_NAME, argv, environment
 from engine.launch.fixes import require
-from engine.launch.plugin import with_parts
+from engine.launch.plugin import with_parts, without_parts
 from engine.launch.proof import InstalledEngine
 from engine.local.disk import EngineOnDisk, checkpoint_complete, engine_lock, engine_on_disk, look_at_machine
 from engine.local.stored import load_memory, memory_file
 from engine.runtime.places import Environment
+from engine.supervise.lifecycle import EngineCommand
 from engine.supervise.memory import MemoryWatch
 from engine.supervise.start_log import StartProgress
 from engine.supervise.state import EngineState
@@ -86,9 +87,20 @@ class LocalEngine(VllmEngine):
 
     Attributes:
         launch: what it was put together from, for diagnoses and the next try; None where no setup stands behind it.
+        plan: that its next start follows.
     """
 
     launch: Launch | None = None
+    plan: LaunchPlan
+    command_of: Callable[[LaunchPlan], EngineCommand]
+
+    def without_parts(self) -> LaunchPlan:
+        """Its next starts load none of our parts into vLLM; the plan of them."""
+        self.plan = without_parts(self.plan, "Diffusion Desk's parts inside vLLM have failed")
+        self._command = self.command_of(self.plan)
+        if self.launch is not None:
+            self.launch = replace(self.launch, plan=self.plan)
+        return self.plan
 
 
 def engine_of(
@@ -109,9 +121,17 @@ def engine_of(
         python: an interpreter that has vLLM.
         extra: arguments behind the plan's.
     """
-    return LocalEngine(
-        lambda chosen: argv(plan, python, checkpoint, chosen, host=host, extra=extra),
-        variables_of(plan, python),
+
+    def command_of(followed: LaunchPlan) -> EngineCommand:
+        def line(chosen: int) -> list[str]:
+            return argv(followed, python, checkpoint, chosen, host=host, extra=extra)
+
+        return EngineCommand("vllm", line, variables_of(followed, python))
+
+    command = command_of(plan)
+    made = LocalEngine(
+        command.argv,
+        command.env,
         model=MODEL_NAME,
         phases=plan.phases,
         host=host,
@@ -122,6 +142,8 @@ def engine_of(
         on_progress=on_progress,
         api_key=api_key,
     )
+    made.plan, made.command_of = plan, command_of
+    return made
 
 
 def variables_of(plan: LaunchPlan, python: Path) -> dict[str, str]:

@@ -18,14 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.domain.diagnosis import Diagnosis, Remedy
+from engine.domain.diagnosis import PARTS_FAILED, Diagnosis, Remedy
 from engine.domain.hardware import Machine
 from engine.domain.plan import LaunchPlan, Wishes
 from engine.errors import UserError
 from engine.supervise.diagnose import LogReader, diagnose_file
 from engine.supervise.diagnose_catalogue import catalogue
 from engine.supervise.diagnose_explain import explain
-from engine.supervise.diagnose_retry import offered
+from engine.supervise.diagnose_retry import has_parts, offered
 from engine.supervise.lifecycle import EngineHandle, SupervisedEngine
 
 LOOK_S = 0.25
@@ -59,6 +59,8 @@ class LogWatch:
         engine: not started yet.
         machine, plan, wishes: for causes and remedies that speak of this machine; what is so already is not offered.
         clock: seconds, monotonic.
+        to_stock: makes the engine's next start one without our own parts inside vLLM, and gives its plan; None where
+            that cannot be done.
     """
 
     def __init__(
@@ -69,7 +71,9 @@ class LogWatch:
         plan: LaunchPlan | None = None,
         wishes: Wishes | None = None,
         clock: Callable[[], float] = time.monotonic,
+        to_stock: Callable[[], LaunchPlan] | None = None,
     ) -> None:
+        self._to_stock = to_stock
         self._engine, self._machine, self._plan, self._wishes = engine, machine, plan, wishes or Wishes()
         self._clock, self._reader = clock, LogReader(clock)
         # The log of the start before is moved away when ours begins.
@@ -96,15 +100,31 @@ class LogWatch:
     async def hopeless(self, log: Path) -> str | None:
         """Why a start of the same plan would end as this one did, once it has ended; None where it may go well.
 
-        Want of memory would come again, and so would every failure for which its rule names no restart. It is the
-        verdict of :class:`engine.supervise.keep.Keeper`.
+        Want of memory would come again, and so would every failure for which its rule names no restart, but for one of
+        our own parts where :meth:`changed` can leave them out. It is the verdict of
+        :class:`engine.supervise.keep.Keeper`.
 
         Args:
             log: of the engine; the one that is watched anyway.
         """
         found = await self.verdict()
-        again = any(remedy.action == "restart" for remedy in found.remedies)
+        again = any(remedy.action == "restart" for remedy in found.remedies) or self._parts_failed(found)
         return found.cause if explains(found) and (found.out_of_memory or not again) else None
+
+    async def changed(self, log: Path) -> str:
+        """Leave our own parts out of the next start where they have failed, and say so; else nothing.
+
+        Args:
+            log: as of :meth:`hopeless`.
+        """
+        if self._to_stock is None or not self._parts_failed(await self.verdict()):
+            return ""
+        self._plan = self._to_stock()
+        return "without Diffusion Desk's parts inside vLLM, which have failed"
+
+    def _parts_failed(self, diagnosis: Diagnosis) -> bool:
+        able = self._to_stock is not None and self._plan is not None and has_parts(self._plan)
+        return able and diagnosis.rule == PARTS_FAILED
 
     def explained(self, rule: str) -> Diagnosis:
         """A failure that was noticed by us and not by the engine, in the words of a rule."""

@@ -21,6 +21,11 @@ A plan that ran out of a card's memory would again; a worker that was killed may
 """
 
 
+Change = Callable[[Path], Awaitable[str]]
+"""From the same log, once a restart is certain: what the next start has otherwise, in words, done by whoever tells it;
+empty where it is the same start again."""
+
+
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
     """How often, and how soon.
@@ -44,11 +49,17 @@ async def no_verdict(log: Path) -> str | None:
     return None
 
 
+async def no_change(log: Path) -> str:
+    """The same start again."""
+    return ""
+
+
 class Keeper:
     """Watches one engine that is ready. To stop the engine, cancel :meth:`keep` and then stop it.
 
     Args:
         verdict: asked after every end, before a restart.
+        change: asked before every restart; what it says stands in the reason of the state ``waiting``.
         on_restart: told of every restart.
         sleep, clock: the time between restarts, and the time itself (seconds, monotonic).
     """
@@ -59,12 +70,13 @@ class Keeper:
         policy: RestartPolicy | None = None,
         *,
         verdict: Verdict = no_verdict,
+        change: Change = no_change,
         on_restart: OnRestart = lambda number, delay_s: None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._engine, self._policy = engine, policy or RestartPolicy()
-        self._verdict, self._on_restart = verdict, on_restart
+        self._verdict, self._change, self._on_restart = verdict, change, on_restart
         self._sleep, self._clock = sleep, clock
         self._restarts: deque[float] = deque()
 
@@ -96,8 +108,10 @@ class Keeper:
             minutes = f"{policy.within_s / 60:g} minutes"
             return self._gave_up(ended, f"it is not started again after {policy.limit} restarts within {minutes}")
         delay = policy.delays_s[min(number, len(policy.delays_s)) - 1] if policy.delays_s else 0.0
+        changed = await self._change(self._engine.log_path)
         self._on_restart(number, delay)
-        self._engine.wait_for_restart(f"restart {number} of {policy.limit} in {delay:g} s: {ended.reason}")
+        otherwise = f", {changed}" if changed else ""
+        self._engine.wait_for_restart(f"restart {number} of {policy.limit} in {delay:g} s{otherwise}: {ended.reason}")
         await self._sleep(delay)
         return self._engine.state.phase == "waiting"  # not stopped meanwhile
 

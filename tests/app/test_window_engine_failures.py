@@ -259,6 +259,27 @@ async def test_an_error_in_our_own_parts_has_a_way_without_them(place: Place, mo
     await ended(place)
 
 
+async def test_an_error_in_our_own_parts_is_restarted_without_them(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STAND_IN_VLLM", "")
+    place.engine.policy = RestartPolicy(delays_s=(0.0,))
+    place.engine.start()
+    words: list[str] = []
+    place.engine.state_changed.connect(lambda state: words.append(state.message) if state.phase == "lost" else None)
+    await crashed_in_a_part(place)
+    await until_phase(place.engine, "lost")
+    await until_phase(place.engine, "ready")
+    assert any("restart 1 of 2 in 0 s, without Diffusion Desk's parts" in text for text in words)
+    assert "--model-class-overrides" not in psutil.Process(place.engine.state.pid).cmdline()
+    plan = place.engine.state.plan
+    assert plan is not None
+    assert plan == place.engine.vllm.plan
+    assert ("DESK_VLLM_PARTS", None) in {(variable.name, variable.value) for variable in plan.env}
+    assert load_memory(memory_file()).overrides == (), "the next window tries them again"
+    await ended(place)
+
+
 async def test_stopped_while_it_waits_for_its_restart(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STAND_IN_VLLM", "")
     place.engine.policy = RestartPolicy(delays_s=(3600.0,))

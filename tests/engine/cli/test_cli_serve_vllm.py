@@ -216,6 +216,27 @@ async def test_one_that_crashes_comes_back_at_the_same_place_but_not_for_ever(
     assert nothing_is_left(desk_home, python)
 
 
+def test_one_that_dies_of_our_own_parts_comes_back_without_them(serve: Serve, desk_home: Path, python: Path) -> None:
+    served = serve("--restarts", "1")
+    first = served.until("ready")
+    assert "--model-class-overrides" in psutil.Process(first["pid"]).cmdline()
+    said = (
+        "Traceback (most recent call last):",
+        '  File "/opt/engine/vllm_plugin/live.py", line 40, in step',
+        "KeyError: 'entropies'",
+    )
+    with Path(first["log"]).open("a") as file:
+        file.writelines(f"(EngineCore pid=9) ERROR 11-29 18:03:40 [core.py:8] {line}\n" for line in said)
+    os.kill(first["pid"], signal.SIGKILL)
+    second = served.until("ready")
+    assert "--model-class-overrides" not in psutil.Process(second["pid"]).cmdline()
+    assert second["url"] == first["url"]
+    assert any("without Diffusion Desk's parts" in note["text"] for note in served.named("note"))
+    served.process.send_signal(signal.SIGTERM)
+    assert served.end()[0] == OK
+    assert nothing_is_left(desk_home, python)
+
+
 def test_stopped_while_it_waits_to_start_again_it_leaves_nothing(serve: Serve, desk_home: Path, python: Path) -> None:
     served = serve(as_json=False)
     assert served.process.stdout is not None

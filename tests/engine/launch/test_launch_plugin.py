@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from launch_helpers import flag, install, machine, planned
 
-from engine.domain.plan import EnvVar, LaunchPlan
+from engine.domain.plan import EnvVar, Flag, LaunchPlan
 from engine.launch.command import environment, shell_line
-from engine.launch.plugin import FLAG, on_path, with_parts
+from engine.launch.plugin import FLAG, on_path, with_parts, without_parts
 from engine.launch.proof import InstalledEngine
 from engine.vllm_plugin.protocol import ARCHITECTURE, MODEL_CLASS, PARTS_VARIABLE
 
@@ -62,6 +62,18 @@ def test_the_user_names_the_parts(bare: LaunchPlan, engine: InstalledEngine) -> 
 def test_stock_stays_stock(bare: LaunchPlan, engine: InstalledEngine, said: str | None) -> None:
     plan = replace(bare, env=(*bare.env, EnvVar(PARTS_VARIABLE, said, "")))
     assert with_parts(plan, engine) == plan
+
+
+def test_parts_are_taken_out_again_and_stay_out(bare: LaunchPlan, engine: InstalledEngine) -> None:
+    stock = without_parts(with_parts(bare, engine), "they failed")
+    assert (stock.flags, variable(stock, "PYTHONPATH")) == (bare.flags, None)
+    assert EnvVar(PARTS_VARIABLE, None, "they failed") in stock.env
+    assert PARTS_VARIABLE not in environment(stock, base={PARTS_VARIABLE: "live"})
+    assert with_parts(stock, engine) == stock
+    theirs = replace(bare, env=(*bare.env, EnvVar("PYTHONPATH", "/opt/site", "")))
+    assert variable(without_parts(with_parts(theirs, engine), "they failed"), "PYTHONPATH") == "/opt/site"
+    own = replace(bare, flags=(*bare.flags, Flag(FLAG, '{"X":"somebody:Class"}', "")))
+    assert without_parts(own, "they failed").flags == own.flags
 
 
 @pytest.mark.parametrize("version", ["0.31.0", "0.34.0", "1.33.0"])

@@ -86,6 +86,26 @@ async def test_an_engine_that_crashes_comes_back_twice_and_no_more(tmp_path: Pat
     await life.engine.stop(grace_s=0.2)
 
 
+async def test_what_a_restart_has_otherwise_is_asked_for_and_told(tmp_path: Path) -> None:
+    life = Life(tmp_path)
+    asked: list[Path] = []
+
+    async def change(log: Path) -> str:
+        asked.append(log)
+        return "without the parts" if len(asked) == 1 else ""
+
+    await life.engine.start(timeout_s=60)
+    life.at["ready"] = life.kill
+    life.kill()
+    await Keeper(life.engine, change=change, sleep=no_time).keep()
+    assert asked == [life.engine.log_path] * 2, "not where there is no restart"
+    assert [state.reason.split(":")[0] for state in life.states if state.phase == "waiting"] == [
+        "restart 1 of 2 in 2 s, without the parts",
+        "restart 2 of 2 in 15 s",
+    ]
+    await life.engine.stop(grace_s=0.2)
+
+
 async def test_old_crashes_are_forgotten(tmp_path: Path) -> None:
     life = Life(tmp_path)
     await life.engine.start(timeout_s=60)
