@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from engine.domain.reading import Reading
 from engine.store.runs import RunStore
 
-BATCH = 256  # answers
+BATCH = 64  # answers
 DELAY_S = 0.5
 
 RowAnswers = tuple[int, Sequence[Reading]]
