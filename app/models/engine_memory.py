@@ -15,6 +15,7 @@ class CardMemory:
         others: other programs, the desktop, the driver.
         holders: who they are, the largest first, in words.
         planned: the running plan uses this card.
+        load: percent of the last moment in which it computed; None where the driver does not say.
     """
 
     uuid: str
@@ -26,6 +27,7 @@ class CardMemory:
     others: int = 0
     holders: str = ""
     planned: bool = False
+    load: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

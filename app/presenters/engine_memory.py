@@ -80,6 +80,7 @@ def card_memory(gpu: Gpu, ours: Ours) -> CardMemory:
         others=used - mine + (gpu.memory_reserved or 0),
         holders=_holders(gpu, ours),
         planned=budget is not None,
+        load=gpu.load,
     )
 
 

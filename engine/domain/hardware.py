@@ -57,6 +57,8 @@ class Gpu:
             (torch's "total"). total = used + reserved + free. None where the driver does not say (WSL2).
         mig: MIG mode is on (the card cannot be used whole) or this is a slice.
         display: a desktop draws on it and has memory there.
+        load: percent of the driver's last sampling period in which a kernel ran (nvmlUtilization_t.gpu, at most a
+            second); None where the driver does not say, and for slices.
     """
 
     index: int
@@ -78,6 +80,7 @@ class Gpu:
     pcie_generation: int | None = None
     pcie_width: int | None = None
     bar1_total: int | None = None
+    load: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

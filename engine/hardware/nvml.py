@@ -136,6 +136,7 @@ def _gpu(reader: Reader, handle: Handle, number: int) -> Gpu:
             pcie_generation=reader.number("nvmlDeviceGetMaxPcieLinkGeneration", handle),
             pcie_width=reader.number("nvmlDeviceGetCurrPcieLinkWidth", handle),
             bar1_total=_size(bar1, "bar1Total"),
+            load=_size(reader.value("nvmlDeviceGetUtilizationRates", handle), "gpu"),
         ),
     )
 
@@ -159,6 +160,7 @@ def _slices(reader: Reader, handle: Handle, card: Gpu) -> list[tuple[Handle, Gpu
             power_limit_w=None,
             temperature_c=None,
             bar1_total=_size(bar1, "bar1Total"),
+            load=None,
         )
         found.append((slice_handle, _with_memory(reader, slice_handle, bare)))
     return found

@@ -123,19 +123,25 @@ class FiguresBar(QWidget):
         row.addWidget(self._cards)
 
     def set_cards(self, cards: Sequence[CardMemory]) -> None:
-        """Memory of the cards; none of them hides it."""
+        """Memory and load of the cards; none of them hides it."""
         used = [card.weights + card.cache + card.working + card.others for card in cards]
         self._has_cards = bool(cards)
         parts = [f"{held / GIB:.1f}/{card.total / GIB:.1f}" for held, card in zip(used, cards, strict=True)]
-        self._cards.setText(self.tr("GPU {parts} GiB").format(parts=" + ".join(parts)))
-        tip = self.tr("{title}: {used} of {total} GiB in use")
-        lines = [
-            tip.format(title=card.title, used=f"{held / GIB:.1f}", total=f"{card.total / GIB:.1f}")
-            for held, card in zip(used, cards, strict=True)
-        ]
+        words = self.tr("GPU {parts} GiB").format(parts=" + ".join(parts))
+        loads = [str(card.load) for card in cards if card.load is not None]
+        if loads:
+            words += "  ·  " + self.tr("{loads} %").format(loads=" + ".join(loads))
+        self._cards.setText(words)
+        lines = [self._card_line(card, held) for held, card in zip(used, cards, strict=True)]
         self._cards.setToolTip("\n".join(lines))
         self._cards.setAccessibleName("; ".join(lines))
         self._show_cards()
+
+    def _card_line(self, card: CardMemory, held: int) -> str:
+        words = self.tr("{title}: {used} of {total} GiB in use").format(
+            title=card.title, used=f"{held / GIB:.1f}", total=f"{card.total / GIB:.1f}"
+        )
+        return words if card.load is None else self.tr("{words}, {load} % busy").format(words=words, load=card.load)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from chat_driver import Room
@@ -10,7 +11,7 @@ from desk_driver import expect, until, within
 from PySide6.QtWidgets import QLabel
 
 from app.models.engine_state import EngineState
-from engine.hardware.record import recorded_machines
+from engine.hardware.record import dump_machine, load_machine, recorded_machines
 from engine.local.disk import MACHINE_VARIABLE
 
 
@@ -43,6 +44,20 @@ async def test_the_memory_of_every_card_is_told(room: Room, monkeypatch: pytest.
     await until(lambda: not cards(room).isHidden())
     become(room, before)
     assert cards(room).isHidden()
+
+
+async def test_the_load_is_told_where_the_driver_tells_it(
+    room: Room, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    machine = load_machine(recorded_machines()["2x3090-nvlink"])
+    busy = replace(machine, gpus=(replace(machine.gpus[0], load=97), replace(machine.gpus[1], load=0)))
+    (tmp_path / "busy.json").write_text(dump_machine(busy))
+    monkeypatch.setenv(MACHINE_VARIABLE, str(tmp_path / "busy.json"))
+    told = expect(room.room.cards.changed.connect)
+    become(room, replace(room.engine.state, kind="vllm"))
+    await within(told)
+    assert cards(room).text().endswith(" GiB  ·  97 + 0 %")
+    assert [line.rsplit(", ", 1)[1] for line in cards(room).toolTip().splitlines()] == ["97 % busy", "0 % busy"]
 
 
 async def test_a_computer_without_a_card_is_asked_once(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:

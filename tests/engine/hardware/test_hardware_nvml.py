@@ -106,10 +106,11 @@ def test_what_a_full_card_tells() -> None:
         "nvmlDeviceGetMaxPcieLinkGeneration": 4,
         "nvmlDeviceGetCurrPcieLinkWidth": 16,
         "nvmlDeviceGetBAR1MemoryInfo": pynvml.c_nvmlBAR1Memory_t(bar1Total=256 * 2**20),
+        "nvmlDeviceGetUtilizationRates": pynvml.c_nvmlUtilization_t(gpu=97, memory=40),
     }
     gpu = only(Card(more=told))
     assert (gpu.ecc, gpu.compute_mode, gpu.display) == (True, "exclusive_process", True)
-    assert (gpu.power_limit_w, gpu.temperature_c) == (350.0, 61)
+    assert (gpu.power_limit_w, gpu.temperature_c, gpu.load) == (350.0, 61, 97)
     assert (gpu.pcie_generation, gpu.pcie_width, gpu.bar1_total) == (4, 16, 256 * 2**20)
 
 
