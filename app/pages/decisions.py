@@ -79,6 +79,7 @@ class DecisionsPage(QWidget):
         await self.trial.close_down()
         await self.methods.close_down()
         await self.presenter.close_down()
+        await self.runs_part.queue.presenter.close_down()
         await self.runs.close_down()
         await self.results.close_down()
 
@@ -230,11 +231,12 @@ class DecisionsPage(QWidget):
 
     # ---- reads and runs
     def start_run(self, concurrency: int) -> None:
-        """Begin a run of the form over the table."""
+        """Begin a run of the form over the table; while another is under way it waits in the queue."""
         facts = self.presenter.table.facts
         if facts is not None:
             form, table = self.presenter.document.form, self.presenter.table
-            self.runs.start(form, Path(facts.path), table.overruled, concurrency, table.selection)
+            begin = self.runs_part.queue.presenter.add if self.runs.busy else self.runs.start
+            begin(form, Path(facts.path), table.overruled, concurrency, table.selection)
 
     def _read(self, row: int, question_id: str, joint: bool) -> None:
         self.preview.set_busy(True)
@@ -295,10 +297,11 @@ class DecisionsPage(QWidget):
         self.method_part.show_state()
         if not reason and not presenter.document.form.name.strip():
             reason = self.tr("Give the form a name.")
-        if not reason and self.runs.busy:
+        busy = ""
+        if self.runs.busy:
             starting = self.runs.status.phase == "starting"
-            reason = self.tr("The run is starting …") if starting else self.tr("A run is under way.")
-        self.runs_part.setup.show_summary(self._summary(), reason)
+            busy = self.tr("A run is starting; a new one waits.") if starting else self.tr("A run is under way.")
+        self.runs_part.setup.show_summary(self._summary(), reason, busy)
         self.runs_part.setup.show_questions(presenter.document.form.questions, presenter.table.remaining)
 
     def _summary(self) -> str:

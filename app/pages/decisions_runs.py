@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -13,6 +12,8 @@ from app.models.results_detail import AnswerDetail
 from app.models.results_runs import RunsModel
 from app.notify import NotificationSink
 from app.pages.decisions_analysis import AnalysisPart
+from app.pages.decisions_export import RunExport
+from app.pages.decisions_queue import RunsQueue
 from app.pages.decisions_review import ReviewPart
 from app.pages.decisions_rounds import RunRounds
 from app.presenters.analysis import AnalysisPresenter
@@ -21,7 +22,6 @@ from app.presenters.run import RunPresenter
 from app.presenters.run_results import ResultsPresenter
 from app.presenters.run_results_read import QuestionOutcome
 from app.tasks import spawn
-from app.widgets.decisions.export_dialog import ExportDialog
 from app.widgets.decisions.parts import EmptyState, ScrollPane, bare_splitter, card, counted, named, vbox
 from app.widgets.decisions.results_view import ResultsView
 from app.widgets.decisions.run_header import RunControls, RunHeader
@@ -49,10 +49,13 @@ class RunsPart(QWidget):
         self.setObjectName("runs_part")
         self._runs, self._results, self._notifier = runs, results, notifier
         self._engine_ready = False
+        self._watched = ""  # the run that ended last
         self._engine_was_away = False  # since the run that is under way went on last
         self.setup = RunSetup()
         self.runs_model = RunsModel(self)
         self.rounds = RunRounds(runs, self.setup, self)
+        self.queue = RunsQueue(runs, self.setup, notifier, self)
+        self.exports = RunExport(results, notifier, self)
         self.list = RunList(self.runs_model)
         self.header = RunHeader()
         self.summary = RunSummary()
@@ -85,13 +88,13 @@ class RunsPart(QWidget):
     # ---- building
     def _build(self) -> None:
         left = QWidget()
-        box = vbox(card(vbox(self.setup)), spacing=14)
+        box = vbox(card(vbox(self.setup)), self.queue.view, spacing=14)
         box.addWidget(self.list, 1)
         left.setLayout(box)
         tabs = named(QTabWidget(), "run_tabs")
         tabs.setDocumentMode(True)
         tabs.tabBar().setDrawBase(False)
-        scroll = QScrollArea()
+        scroll = named(QScrollArea(), "summary_scroll", self.tr("Summary"))
         scroll.setWidgetResizable(True)
         holder = QWidget()
         inner = vbox(self.summary)
@@ -145,7 +148,6 @@ class RunsPart(QWidget):
         results.counted.connect(self.answers.show_count)
         results.outcome_changed.connect(self._show_outcome)
         results.detail_ready.connect(self._show_detail)
-        results.exported.connect(self._on_exported)
         results.failed.connect(self._notifier.error)
         self.reviews.failed.connect(self._notifier.error)
         self.tabs.currentChanged.connect(self._on_tab)
@@ -154,10 +156,14 @@ class RunsPart(QWidget):
         self.answers.browse_changed.connect(results.browse)
         self.answers.answer_chosen.connect(results.choose)
         self.header.pause_requested.connect(runs.pause)
-        self.header.cancel_requested.connect(runs.cancel)
+        self.header.cancel_requested.connect(self.queue.presenter.cancel)
+        self.header.queue_requested.connect(lambda: self.queue.add_stored(results.run_id))
+        self.header.dequeue_requested.connect(lambda: self.queue.presenter.remove(results.run_id))
+        self.queue.presenter.changed.connect(self._show_controls)
+        self.queue.view.opened.connect(self._open)
         self.header.resume_requested.connect(self._resume)
         self.header.again_requested.connect(lambda: self.rounds.ask(results.run_id))
-        self.header.export_requested.connect(self._ask_export)
+        self.header.export_requested.connect(lambda: self.exports.ask(runs.info(results.run_id)))
         self.header.delete_requested.connect(lambda: self._ask_delete(results.run_id))
 
     def _on_tab(self, index: int) -> None:
@@ -175,14 +181,14 @@ class RunsPart(QWidget):
         self._runs.resume(self._results.run_id, self.setup.concurrency.value())
 
     def _on_started(self, run_id: str) -> None:
-        if run_id != self._results.run_id:
+        shown = self._results.run_id
+        # What begins by itself is shown to those who watched the run before it, and takes nobody else's away.
+        asked_for = not self._runs.status.queue or shown in ("", self._watched)
+        if run_id != shown and asked_for:
             self._results.open(run_id)
 
-    def _on_ended(self, run_id: str, how: str) -> None:
-        run = self._runs.info(run_id)
-        name = run.name if run is not None else run_id
-        if how == "finished":
-            self._notifier.success(self.tr("{name}: every row is answered.").format(name=name))
+    def _on_ended(self, run_id: str, _how: str) -> None:
+        self._watched = run_id
         if run_id and run_id == self._results.run_id:
             self._results.follow(False)
             self.analysis.set_run(run_id)
@@ -253,14 +259,17 @@ class RunsPart(QWidget):
             return RunControls(again=self._engine_ready and not self._runs.busy, export=True, delete=True)
         if run.state in ("running", "paused"):
             return RunControls(export=True, notice=self.tr("Another process works on this run."))
+        if place := self.queue.place(run.id):
+            notice = self.tr("Waits in the queue, number {place}.").format(place=place)
+            return RunControls(dequeue=True, export=True, delete=True, notice=notice)
         left = run.rows * len(run.question_ids) - run.done
         notice = counted(left, self.tr("Unfinished: {n} answer to go."), self.tr("Unfinished: {n} answers to go."))
         if not self._engine_ready:
             notice += self.tr(" Start an engine to resume.")
         elif self._runs.busy:
             notice += self.tr(" Another run is under way.")
-        possible = self._engine_ready and not self._runs.busy
-        return RunControls(resume=possible, export=True, delete=True, notice=notice)
+        ready, busy = self._engine_ready, self._runs.busy
+        return RunControls(resume=ready and not busy, queue=ready and busy, export=True, delete=True, notice=notice)
 
     # ---- the run that is open
     def _on_opened(self, info: RunInfo | None) -> None:
@@ -326,36 +335,7 @@ class RunsPart(QWidget):
     def _show_detail(self, detail: AnswerDetail) -> None:
         self.answers.show_answer(detail)
 
-    # ---- export and delete
-    def _ask_export(self) -> None:
-        run = self._runs.info(self._results.run_id)
-        table = Path(run.table_path) if run is not None else Path()
-        folder = table.parent if table.parent.is_dir() and not self._bundled(table) else Path.home()
-        name = f"{table.stem or 'answers'}-{self._results.run_id}.csv"
-        dialog = ExportDialog(folder / name, self)
-        results = self._results
-        dialog.chosen.connect(results.export)
-        dialog.cancelled.connect(results.cancel_export)
-        results.exporting.connect(dialog.show_progress)
-        results.exported.connect(dialog.accept)
-        results.export_failed.connect(dialog.show_failure)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-
-    @staticmethod
-    def _bundled(table: Path) -> bool:
-        return "examples" in table.parts[-3:-1]
-
-    def _on_exported(self, summary: object) -> None:
-        rows, path = getattr(summary, "rows", 0), getattr(summary, "path", "")
-        exported = counted(rows, self.tr("Exported {n} row"), self.tr("Exported {n} rows"))
-        text = self.tr("{exported} to {path}").format(exported=exported, path=path)
-        unanswered = getattr(summary, "unanswered", 0)
-        one = self.tr("{n} row is not answered yet: its answers are empty.")
-        many = self.tr("{n} rows are not answered yet: their answers are empty.")
-        note = counted(unanswered, one, many) if unanswered else ""
-        self._notifier.success(text, note)
-
+    # ---- delete
     def _ask_delete(self, run_id: str) -> None:
         run = self._runs.info(run_id)
         if run is None:
@@ -377,4 +357,5 @@ class RunsPart(QWidget):
         if run_id == self._results.run_id:
             await self.reviews.load("")
             await self._results.load("")  # closed first: an open file would leave its lock files behind
+        await self.queue.presenter.forget(run_id)
         await self._runs.delete(run_id)

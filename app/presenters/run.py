@@ -7,9 +7,6 @@ when the worker dies the run is unfinished: both go on with ``resume``.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +14,17 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from app.models.run_rounds import ROUNDS, RoundChoice, RoundOffer
-from app.presenters.decisions import EngineHandle, form_text
+from app.models.run_rounds import RoundChoice, RoundOffer
+from app.presenters.decisions import EngineHandle
+from app.presenters.run_commands import (
+    OF_WINDOW,
+    drop_scratch,
+    output_arguments,
+    resume_arguments,
+    scratch_csv,
+    snapshot,
+    start_arguments,
+)
 from app.presenters.run_offer import offer_of
 from app.tasks import cancel_all, spawn
 from engine import paths
@@ -27,10 +33,12 @@ from engine.domain.form import Form
 from engine.domain.run import Progress, RunInfo, RunState, Totals
 from engine.errors import EngineError, UserError
 from engine.store.run_browse import delete_run
-from engine.store.runs import RunView, list_runs, run_path
+from engine.store.run_queue import RunQueue
+from engine.store.runs import list_runs, run_path
 from engine.supervise.lifecycle import KEY_VARIABLE
 from engine.supervise.protocol import (
     Note,
+    QueueEnded,
     RunCancelled,
     RunFailed,
     RunFinished,
@@ -53,12 +61,14 @@ class RunStatus:
     Attributes:
         run: the id of its run; empty until it has said it.
         reason: why it is paused; empty when the user asked for it.
+        queue: it works off the queue, one run after the other.
     """
 
     phase: Phase = "idle"
     run: str = ""
     progress: Progress | None = None
     reason: str = ""
+    queue: bool = False
 
 
 class RunPresenter(QObject):
@@ -69,6 +79,9 @@ class RunPresenter(QObject):
         status_changed(): read ``status``.
         started(str): a run has begun or goes on; its id.
         ended(str, str): its id and how: finished, cancelled or failed.
+        queue_ended(int, int): nothing waits any more; so many runs of the queue were finished, so many failed.
+        freed(str, bool): no worker is there any more; how the last one ended, as for ``ended``, and whether it worked
+            off the queue.
         failed(str, str): what went wrong and what to do.
         noted(str): something worth showing.
     """
@@ -77,6 +90,8 @@ class RunPresenter(QObject):
     status_changed = Signal()
     started = Signal(str)
     ended = Signal(str, str)
+    queue_ended = Signal(int, int)
+    freed = Signal(str, bool)
     failed = Signal(str, str)
     noted = Signal(str)
 
@@ -89,6 +104,7 @@ class RunPresenter(QObject):
         self._worker_url = ""
         self._watch: asyncio.Task[None] | None = None
         self._closing = False
+        self._moving = False  # another worker takes over from this one
         self._listing = asyncio.Lock()
 
     @property
@@ -142,8 +158,13 @@ class RunPresenter(QObject):
         """
         if not self.busy:
             self._set(RunStatus("starting"))
-            arguments = [str(table), *_reading_arguments(reading), *_selection_arguments(selection or Selection())]
-            spawn(self, self._start(form, arguments, concurrency), "start run")
+            spawn(self, self._start(form, table, reading, selection or Selection(), concurrency), "start run")
+
+    def work_queue(self) -> None:
+        """Take the runs that wait in the queue in turn, until none waits."""
+        if not self.busy:
+            self._set(RunStatus("starting", queue=True))
+            spawn(self, self._work_queue(), "work off the queue")
 
     def resume(self, run_id: str, concurrency: int) -> None:
         """Go on with a paused run of ours, or with any unfinished one."""
@@ -196,10 +217,19 @@ class RunPresenter(QObject):
         await cancel_all(self)
 
     # ---- private
-    async def _start(self, form: Form, arguments: list[str], concurrency: int) -> None:
+    async def _start(
+        self, form: Form, table: Path, reading: Mapping[str, object], selection: Selection, concurrency: int
+    ) -> None:
         try:
-            form_path = await asyncio.to_thread(_snapshot, form)
-            await self._spawn(["decide", str(form_path), *arguments], concurrency)
+            form_path = await asyncio.to_thread(snapshot, form)
+            await self._spawn(start_arguments(form_path, table, reading, selection), concurrency)
+        except EngineError as error:
+            self._give_up(error)
+
+    async def _work_queue(self) -> None:
+        try:
+            await asyncio.to_thread(_lead_to, self.engine_url())
+            await self._spawn(["queue", "work"])
         except EngineError as error:
             self._give_up(error)
 
@@ -208,7 +238,7 @@ class RunPresenter(QObject):
             arguments = ["again", choice.what, run_id]
             if choice.what == "questions":
                 method = form.method if choice.draws is None else replace(form.method, draws=choice.draws)
-                arguments += ["--form", str(await asyncio.to_thread(_snapshot, replace(form, method=method)))]
+                arguments += ["--form", str(await asyncio.to_thread(snapshot, replace(form, method=method)))]
             elif choice.draws is not None:
                 arguments.append(f"--draws={choice.draws}")
             await self._spawn(arguments, concurrency)
@@ -217,7 +247,7 @@ class RunPresenter(QObject):
 
     async def _resume_stored(self, run_id: str, concurrency: int) -> None:
         try:
-            arguments = await asyncio.to_thread(_resume_arguments, run_id)
+            arguments = await asyncio.to_thread(resume_arguments, run_id)
             await self._spawn(arguments, concurrency)
         except EngineError as error:
             self._give_up(error)
@@ -230,43 +260,66 @@ class RunPresenter(QObject):
             worker.send("resume")
             return
         # The engine came back at another address: another worker goes on where this one stopped.
-        watch = self._watch
-        await worker.stop()
-        if watch is not None:
-            await asyncio.wait([watch])
-        self.resume(run_id, concurrency)
+        watch, queue = self._watch, self.status.queue
+        self._moving = True
+        try:
+            await worker.stop()
+            if watch is not None:
+                await asyncio.wait([watch])
+        finally:
+            self._moving = False
+        if queue:
+            self.work_queue()  # it has its old place, which is the first
+        else:
+            self.resume(run_id, concurrency)
 
-    async def _spawn(self, arguments: list[str], concurrency: int) -> None:
+    def engine_url(self) -> str:
+        """Where the window's engine answers.
+
+        Raises:
+            UserError: nowhere.
+        """
         if not self._engine.url:
             raise UserError("engine.none", "no engine is running", remedy="start it on the Engine page")
-        out = _scratch_csv()
-        # Raw: the scratch file is removed at once, so nothing is to be said about what was guarded in it.
-        to = ["--out", str(out), "--raw", "--engine", self._engine.url, "--concurrency", str(concurrency)]
-        worker = await Worker.spawn(
-            [*arguments, *to],
-            log_path=paths.logs_dir() / "worker.log",
-            # In the environment, never on the command line, which everybody on the machine can read.
-            env={KEY_VARIABLE: self._engine.api_key or ""},
-        )
-        self._worker, self._worker_url = worker, self._engine.url
-        self._watch = spawn(self, self._follow(worker, out), "watch run")
+        return self._engine.url
+
+    def secrets(self) -> dict[str, str]:
+        """In a worker's environment, never on the command line, which everybody on the machine can read."""
+        return {KEY_VARIABLE: self._engine.api_key or ""}
+
+    async def _spawn(self, arguments: list[str], concurrency: int | None = None) -> None:
+        """Start a worker; ``concurrency`` None: the queue's, whose runs know where their answers go."""
+        url, out = self.engine_url(), None
+        if concurrency is not None:
+            out = scratch_csv()
+            arguments = [*arguments, *output_arguments(out, url, concurrency)]
+        worker = await Worker.spawn(arguments, log_path=paths.logs_dir() / "worker.log", env=self.secrets())
+        self._worker, self._worker_url = worker, url
+        self._watch = spawn(self, self._follow(worker, out, self.status.queue), "watch run")
         if self._closing:
             await worker.stop()
 
-    async def _follow(self, worker: Worker, out: Path) -> None:
+    async def _follow(self, worker: Worker, out: Path | None, queue: bool) -> None:
+        how = "failed"
         try:
             async for event in worker.events():
-                self._on_event(event)
+                how = self._on_event(event) or how
         finally:
-            self._worker = None
-            out.unlink(missing_ok=True)  # noqa: ASYNC240  # one unlink; the window exports to where the user says
+            ours = self._worker is worker
+            if ours:
+                self._worker = None
+            if out is not None:
+                drop_scratch(out)
         await self.load_runs()
+        if ours and not self._moving and not self._closing:
+            self.freed.emit(how, queue)
 
-    def _on_event(self, event: WorkerEvent) -> None:
+    def _on_event(self, event: WorkerEvent) -> str:
+        """How the worker ends, should this be its last word; empty otherwise."""
         match event:
             case RunStarted():
                 progress = Progress(event.done, event.total, 0.0, None, Totals())
-                self._set(RunStatus("running", event.run, progress))
+                self._set(RunStatus("running", event.run, progress, queue=self.status.queue))
                 self.started.emit(event.run)
                 self.refresh()
             case RunProgress():
@@ -283,24 +336,34 @@ class RunPresenter(QObject):
             case Note() if "--" not in event.text:  # advice on options is for the command line
                 self.noted.emit(event.text)
             case RunFinished() | RunCancelled() | RunFailed():
-                self._on_end(event)
+                return self._on_end(event)
+            case QueueEnded():
+                self._set(RunStatus())
+                self.queue_ended.emit(event.finished, event.failed)
+                return "finished"
+        return ""
 
-    def _on_end(self, event: RunFinished | RunCancelled | RunFailed) -> None:
-        run = self.status.run
+    def _on_end(self, event: RunFinished | RunCancelled | RunFailed) -> str:
+        run, queue = event.run or self.status.run, self.status.queue
         self._mark(run, "finished" if isinstance(event, RunFinished) else "unfinished")
-        self._set(RunStatus())
-        match event:
-            case RunFinished():
-                self.ended.emit(run, "finished")
-            case RunCancelled():
-                self.ended.emit(run, "cancelled")
-            case RunFailed():
-                self.ended.emit(run, "failed")
-                self.failed.emit(event.message, event.remedy)
+        # A queue's worker goes on with the next run, unless it was cancelled or something other than a run failed.
+        goes_on = queue and (isinstance(event, RunFinished) or (isinstance(event, RunFailed) and bool(event.run)))
+        self._set(RunStatus("starting", queue=True) if goes_on else RunStatus())
+        how = "finished" if isinstance(event, RunFinished) else "cancelled"
+        if isinstance(event, RunFinished):
+            drop_scratch(Path(event.out))
+        elif isinstance(event, RunFailed):
+            how = "failed"
+        self.ended.emit(run, how)
+        if isinstance(event, RunFailed):
+            self.failed.emit(event.message, event.remedy)
+        return how
 
     def _give_up(self, error: EngineError) -> None:
+        queue = self.status.queue
         self._set(RunStatus())
         self.failed.emit(error.message, error.remedy)
+        self.freed.emit("failed", queue)
 
     def _set(self, status: RunStatus) -> None:
         if status != self.status:
@@ -322,53 +385,9 @@ class RunPresenter(QObject):
         )
 
 
-def _snapshot(form: Form) -> Path:
-    """The form as a file of its own, named by its content: later edits do not touch a run that may be resumed."""
-    text = form_text(form, form.name)
-    folder = paths.data_dir() / "forms"
-    folder.mkdir(parents=True, exist_ok=True)
-    stem = "".join(sign if sign.isalnum() else "-" for sign in form.name)[:40]
-    path = folder / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
-    if not path.exists():
-        part = path.with_suffix(f".{os.getpid()}.part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    return path
-
-
-def _scratch_csv() -> Path:
-    """A place for the CSV that ``decide`` writes at its end; removed at once, the window exports by itself."""
-    folder = paths.data_dir() / "scratch"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{secrets.token_hex(8)}.csv"
-
-
-def _resume_arguments(run_id: str) -> list[str]:
-    """The command that goes on with a stored run in the round that it is in."""
-    with RunView(run_path(paths.runs_dir(), run_id)) as view:
-        spec, current = view.spec, view.rounds()[-1]
-    if (what := ROUNDS.get(current.kind)) is not None:
-        # The round is begun: its questions are in the run's file, and no form is read for them again.
-        return ["again", what, run_id, *(["--form", spec.form_path] if what == "questions" else [])]
-    reading = {
-        key: spec.table_format[key] for key in ("encoding", "delimiter", "header", "sheet") if key in spec.table_format
-    }
-    return ["decide", spec.form_path, spec.table_path, f"--resume={run_id}", *_reading_arguments(reading)]
-
-
-def _reading_arguments(reading: Mapping[str, object]) -> list[str]:
-    arguments: list[str] = []
-    if encoding := reading.get("encoding"):
-        arguments += ["--encoding", str(encoding)]
-    if delimiter := reading.get("delimiter"):
-        arguments.append(f"--delimiter={delimiter}")
-    if reading.get("header") is False:
-        arguments.append("--no-header")
-    if sheet := reading.get("sheet"):
-        arguments.append(f"--sheet={sheet}")
-    return arguments
-
-
-def _selection_arguments(selection: Selection) -> list[str]:
-    kept = selection.as_json()
-    return [f"--{key}={kept[key]}" for key in ("where", "first", "sample", "seed") if key in kept]
+def _lead_to(url: str) -> None:
+    """Let the window's runs in the queue be read by the engine that it has now."""
+    with RunQueue(paths.queue_file()) as queue:
+        for entry in queue.entries():
+            if entry.options.get(OF_WINDOW):
+                queue.amend(entry.run, {"engine": url})

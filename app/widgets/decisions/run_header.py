@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QProgressBar, QWidget
+from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from app.models.results_runs import local_time
 from app.theme import set_role
@@ -22,7 +22,7 @@ class RunControls:
     """Which buttons make sense now.
 
     Attributes:
-        pause, resume, cancel, again, export, delete: whether the action is possible.
+        pause, resume, cancel, queue, dequeue, again, export, delete: whether the action is possible.
         notice: a sentence about the state: why it is paused, that it can be resumed; empty for none.
         bad: whether the notice is about something that went wrong.
     """
@@ -30,6 +30,8 @@ class RunControls:
     pause: bool = False
     resume: bool = False
     cancel: bool = False
+    queue: bool = False
+    dequeue: bool = False
     again: bool = False
     export: bool = False
     delete: bool = False
@@ -39,13 +41,15 @@ class RunControls:
 
 class RunHeader(QWidget):
     """Signals:
-    pause_requested(), resume_requested(), cancel_requested(), again_requested(), export_requested(),
-    delete_requested().
+    pause_requested(), resume_requested(), cancel_requested(), queue_requested(), dequeue_requested(),
+    again_requested(), export_requested(), delete_requested().
     """
 
     pause_requested = Signal()
     resume_requested = Signal()
     cancel_requested = Signal()
+    queue_requested = Signal()
+    dequeue_requested = Signal()
     again_requested = Signal()
     export_requested = Signal()
     delete_requested = Signal()
@@ -64,11 +68,14 @@ class RunHeader(QWidget):
         self.pause = button(self.tr("Pause"), "run_pause", self.pause_requested.emit)
         self.resume = button(self.tr("Resume"), "run_resume", self.resume_requested.emit, role="primary")
         self.cancel = button(self.tr("Cancel"), "run_cancel", self.cancel_requested.emit)
+        tip = self.tr("It goes on when it is its turn")
+        self.queue = button(self.tr("Add to the queue"), "run_queue", self.queue_requested.emit, tip=tip)
+        self.dequeue = button(self.tr("Take out of the queue"), "run_dequeue", self.dequeue_requested.emit)
         tip = self.tr("Read what failed or was unreadable once more, or ask more questions")
         self.again = button(self.tr("Read again…"), "run_again", self.again_requested.emit, tip=tip)
         self.export = button(self.tr("Export…"), "run_export", self.export_requested.emit)
         self.delete = button(self.tr("Delete…"), "run_delete", self.delete_requested.emit, role="quiet")
-        buttons = hbox(self.resume, self.pause, self.cancel, self.again, self.export, self.delete)
+        buttons = hbox(*self._buttons().values())
         counts = hbox(*self._counts.values(), 1, self._progress, spacing=16)
         self.setLayout(
             vbox(hbox(self._title, 1, buttons), self._facts, self.bar, counts, self._notice, spacing=6),
@@ -102,15 +109,24 @@ class RunHeader(QWidget):
 
     def show_controls(self, controls: RunControls) -> None:
         """Which buttons are there, and what is to be said about the state."""
-        self.pause.setVisible(controls.pause)
-        self.resume.setVisible(controls.resume)
-        self.cancel.setVisible(controls.cancel)
-        self.again.setVisible(controls.again)
-        self.export.setVisible(controls.export)
-        self.delete.setVisible(controls.delete)
+        for action, shown in self._buttons().items():
+            shown.setVisible(getattr(controls, action))
         set_role(self._notice, "danger" if controls.bad else "muted")
         self._notice.setText(controls.notice)
         self._notice.setVisible(bool(controls.notice))
+
+    def _buttons(self) -> dict[str, QPushButton]:
+        """By the field of ``RunControls``, in the order in which they stand."""
+        return {
+            "resume": self.resume,
+            "pause": self.pause,
+            "cancel": self.cancel,
+            "queue": self.queue,
+            "dequeue": self.dequeue,
+            "again": self.again,
+            "export": self.export,
+            "delete": self.delete,
+        }
 
     def _show_totals(self, totals: Totals) -> None:
         names = {

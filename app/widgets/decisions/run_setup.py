@@ -125,11 +125,16 @@ class RunSetup(QWidget):
             text += self.tr(", each of {n} steps").format(n=self._method.steps)
         self._cost.setText(text + ".")
 
-    def show_summary(self, text: str, reason: str) -> None:
-        """What would run, and why it cannot yet (empty when it can)."""
+    def show_summary(self, text: str, reason: str, busy: str = "") -> None:
+        """What would run, and why it cannot yet (empty when it can).
+
+        Args:
+            busy: what is under way, so that this run would have to wait; empty: it would begin at once.
+        """
         self._summary.setText(text)
         self._summary.setVisible(bool(text))
-        self.message.say(reason, "muted")
+        self.message.say(reason or busy, "muted")
+        self.start.setText(self.tr("Add to the queue") if busy else self.tr("Start the run"))
         self.start.setEnabled(not reason)
         self.measure.setEnabled(not reason)
         self.order.setEnabled(not reason)
