@@ -157,6 +157,12 @@ class FormDocument(QObject):
     def set_state(self, state: str) -> None:
         self.edit(replace(self._form, state=state), self.tr("row text"), key="state")
 
+    def set_document(self, document: str) -> None:
+        """The template of the whole document; blank for none."""
+        self.edit(
+            replace(self._form, document=document if document.strip() else None), self.tr("document"), key="document"
+        )
+
     def set_group(self, group: str) -> None:
         self.edit(replace(self._form, group=group or None), self.tr("group column"), key="group")
 

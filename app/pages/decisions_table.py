@@ -73,6 +73,8 @@ class TablePart(QWidget):
         self.picker.format_overruled.connect(table.overrule)
         self.mapping.accepted.connect(presenter.apply_mapping)
         self.state.edited.connect(document.set_state)
+        self.state.document_edited.connect(document.set_document)
+        self.state.which_changed.connect(self._show_row)
         self.state.row_wanted.connect(presenter.show_row)
         self.group.column_edited.connect(document.set_group)
         document.changed.connect(self._show_form)
@@ -107,7 +109,7 @@ class TablePart(QWidget):
 
     def _show_form(self) -> None:
         form = self._presenter.document.form
-        self.state.show_template(form.state)
+        self.state.show_templates(form.state, form.document or "")
         self.group.show_column(form.group or "")
 
     def _show_table(self) -> None:
@@ -145,7 +147,8 @@ class TablePart(QWidget):
         sample, facts = presenter.table.sample_size, presenter.table.facts
         whole = facts is None or facts.count is None or facts.count <= sample
         self.state.set_row(presenter.row, sample, whole=whole)
-        self.state.show_rendered(*presenter.rendered)
+        shown = presenter.rendered_document() if self.state.of_document else presenter.rendered
+        self.state.show_rendered(*shown)
 
 
 def _local_file(data: QMimeData) -> Path | None:

@@ -27,13 +27,12 @@ from engine.client.http import EngineClient
 from engine.domain.form import Form
 from engine.domain.question import Question
 from engine.errors import EngineError, InputError
-from engine.reads.interference import measure_interference
+from engine.reads.interference import SAMPLE_ROWS, measure_interference
 from engine.reads.labels import JointLines, Tokenize, alone_labels
 from engine.reads.reader import Reader
 
 LABEL_CHECK_AFTER_MS = 350  # of silence while typing
 DRAFT_AFTER_MS = 1000  # likewise; a crash loses at most this much
-SAMPLED_ROWS = 200  # from which the rows of the comparison of joint and alone are drawn
 log = logging.getLogger(__name__)
 
 
@@ -171,6 +170,10 @@ class DecisionsPresenter(QObject):
         self.row = min(max(index, 0), max(0, self.table.sample_size - 1))
         self._render()
 
+    def rendered_document(self) -> tuple[str, str]:
+        """(text, error) of the document of the row that is shown."""
+        return self.table.render(self.document.form.document or "", self.row)
+
     def apply_mapping(self, names: dict[str, str]) -> None:
         """Use other columns wherever the form names the old ones: one step of undo."""
         form = self.document.form
@@ -179,7 +182,9 @@ class DecisionsPresenter(QObject):
             for question in form.questions
         )
         group = names.get(form.group, form.group) if form.group else None
-        after = replace(form, state=renamed(form.state, names), questions=questions, group=group)
+        document = renamed(form.document, names) if form.document else None
+        state = renamed(form.state, names)
+        after = replace(form, state=state, questions=questions, group=group, document=document)
         self.document.edit(after, self.tr("use other columns"))
 
     # ---- reads
@@ -309,7 +314,8 @@ class DecisionsPresenter(QObject):
         missing: list[tuple[str, str]] = []
         if facts is not None and form.state.strip():
             others = [question.gold for question in form.questions if question.gold]
-            missing = missing_columns(form.state, facts.columns, [*others, *([form.group] if form.group else [])])
+            texts = f"{form.state}\n{form.document or ''}"
+            missing = missing_columns(texts, facts.columns, [*others, *([form.group] if form.group else [])])
         self.problems_changed.emit()
         if missing != self._missing:
             self._missing = missing
@@ -320,13 +326,12 @@ class DecisionsPresenter(QObject):
         self.row_changed.emit()
 
     async def _measure_joint(self) -> None:
-        client, form, table = self._engine.client, self.document.form, self.table
+        client, form = self._engine.client, self.document.form
         if client is None:
             self.price_failed.emit(self.tr("No engine is running."))
             return
-        texts = [(str(row + 1), table.render(form.state, row)) for row in range(min(table.sample_size, SAMPLED_ROWS))]
-        rows = [(key, text) for key, (text, error) in texts if text.strip() and not error]
         try:
+            rows = await self.table.sampled(form, SAMPLE_ROWS)
             found = await measure_interference(client, form.questions, form.method, rows)
         except EngineError as error:
             self.price_failed.emit(str(error))

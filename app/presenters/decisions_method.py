@@ -15,6 +15,7 @@ from app.tasks import cancel_all, spawn
 from engine.batch.compare import Cell, Comparison, comparison_path, load_comparison
 from engine.batch.compare_run import CompareProgress, Plan, compare_methods, open_comparison, plan
 from engine.batch.form import form_sha256
+from engine.batch.selection import Selection
 from engine.batch.tables import open_table, sniff
 from engine.errors import EngineError, UserError
 from engine.reads.trial import duration
@@ -123,9 +124,9 @@ class MethodPresenter(QObject):
         client, form_path, facts = self._engine.client, self._decisions.document.path, self._decisions.table.facts
         if client is None or form_path is None or facts is None:
             raise UserError("comparison.not_ready", self.obstacle())
-        reading = dict(self._decisions.table.overruled)
+        reading, selection = dict(self._decisions.table.overruled), self._decisions.table.selection
 
-        planned = await asyncio.to_thread(_plan, form_path, Path(facts.path), reading, question, sample)
+        planned = await asyncio.to_thread(_plan, form_path, Path(facts.path), reading, question, sample, selection)
         path = comparison_path(form_path, question)
         state = self._engine.state
         name = f"embedded: {state.model}" if state.kind == "embedded" else f"{self._engine.url}: {state.model}"
@@ -160,9 +161,11 @@ class MethodPresenter(QObject):
         return path is not None and form_sha256(path) == comparison.subject.form_sha256
 
 
-def _plan(form: Path, table: Path, reading: Mapping[str, object], question: str, sample: int) -> Plan:
+def _plan(
+    form: Path, table: Path, reading: Mapping[str, object], question: str, sample: int, selection: Selection
+) -> Plan:
     fmt = sniff(table, **reading)  # type: ignore[arg-type]  # built by the reading bar from typed values
-    return plan(form, open_table(table, fmt), question=question, sample=sample)
+    return plan(form, open_table(table, fmt), question=question, sample=sample, selection=selection)
 
 
 def _weighed(comparison: Comparison, base: Cell | None) -> tuple[str, tuple[MethodRow, ...], str]:

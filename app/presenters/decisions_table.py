@@ -15,9 +15,11 @@ from app.models.decisions_table import TableFacts
 from app.tasks import spawn
 from engine import paths
 from engine.batch.pasted import save_pasted
+from engine.batch.row_sample import sample_rows
 from engine.batch.selection import Selection, check_filter, select
 from engine.batch.tables import Table, TableFormat, sniff
 from engine.batch.template import RowTemplate, column_reference
+from engine.domain.form import Form
 from engine.domain.run import LeftOut
 from engine.errors import EngineError, InputError
 
@@ -134,6 +136,18 @@ class TablePresenter(QObject):
             return RowTemplate(source, self.columns).render(self.row(index)), ""
         except EngineError as error:
             return "", str(error)
+
+    async def sampled(self, form: Form, count: int) -> list[tuple[str, str]]:
+        """(number, text) of rows at random out of those that a run would read: those that the command line draws too.
+
+        Raises:
+            InputError: no table, a column is missing, the filter fails, or no row has a text.
+        """
+        if self.facts is None or self._format is None:
+            raise InputError("table.none", "no table is open", remedy="open one in step 2")
+        table, seed = Table(Path(self.facts.path), self._format), form.method.seed
+        rows = await asyncio.to_thread(sample_rows, form, table, count, seed=seed, selection=self.selection)
+        return [(row.key, row.state) for row in rows]
 
     async def _paste(self, text: str) -> None:
         try:

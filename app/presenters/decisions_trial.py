@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
-
 from PySide6.QtCore import QObject, Signal
 
 from app.models.decisions_preview import PreviewFacts, TrialFacts
@@ -12,11 +10,10 @@ from app.tasks import cancel_all, spawn
 from engine.client.http import EngineClient
 from engine.domain.question import Question
 from engine.errors import EngineError, UserError
+from engine.reads.interference import SAMPLE_ROWS
 from engine.reads.order import measure_order
 from engine.reads.reader import Reader, ReadPreview
 from engine.reads.trial import TRY_ROWS, WayTried, try_row, try_rows
-
-SAMPLED_ROWS = 200  # first rows of the table from which samples are drawn
 
 
 class TrialPresenter(QObject):
@@ -79,20 +76,21 @@ class TrialPresenter(QObject):
         )
 
     async def _try_rows(self, concurrency: int) -> None:
-        form, rows = self._decisions.document.form, self._rows()
-        chosen = Random(form.method.seed).sample(rows, min(TRY_ROWS, len(rows)))
+        form, table = self._decisions.document.form, self._decisions.table
         try:
+            rows = await table.sampled(form, TRY_ROWS)
             reader = await Reader.open(self._client(), form.questions, form.method)
-            tried = await try_rows(reader, chosen, concurrency=concurrency)
+            tried = await try_rows(reader, rows, concurrency=concurrency)
         except EngineError as error:
             self.failed.emit(str(error))
             return
-        self.rows_tried.emit(tried.sentence(self._decisions.table.remaining or len(rows)))
+        self.rows_tried.emit(tried.sentence(table.remaining or len(rows)))
 
     async def _check_order(self) -> None:
         form = self._decisions.document.form
         try:
-            found = await measure_order(self._client(), form.questions, form.method, self._rows())
+            rows = await self._decisions.table.sampled(form, SAMPLE_ROWS)
+            found = await measure_order(self._client(), form.questions, form.method, rows)
         except EngineError as error:
             self.order_found.emit(str(error))
             return
@@ -102,12 +100,6 @@ class TrialPresenter(QObject):
         if self._engine.client is None:
             raise UserError("engine.none", "no engine is running", remedy="start it on the Engine page")
         return self._engine.client
-
-    def _rows(self) -> list[tuple[str, str]]:
-        """(key, text) of the first rows that have a text."""
-        table, state = self._decisions.table, self._decisions.document.form.state
-        rendered = [(str(row + 1), table.render(state, row)) for row in range(min(table.sample_size, SAMPLED_ROWS))]
-        return [(key, text) for key, (text, error) in rendered if text.strip() and not error]
 
 
 def _facts(questions: tuple[Question, ...], way: WayTried) -> tuple[PreviewFacts, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from decisions_driver import Place, leaving
@@ -10,6 +11,9 @@ from desk_driver import expect, within
 from PySide6.QtWidgets import QAbstractButton, QLabel, QPlainTextEdit, QSpinBox, QTableWidget
 
 from app.models.decisions_preview import reads_per_row
+from engine.batch.row_sample import sample_rows
+from engine.batch.selection import Selection
+from engine.batch.tables import open_table
 from engine.domain.question import Choice, Noul, Option, Score
 from engine.domain.reading import Method
 
@@ -114,3 +118,42 @@ async def test_a_row_without_text_is_not_read(place: Place) -> None:
     (text,) = await within(failed)
     assert "empty" in text
     assert place.find(QLabel, "preview_message").text().endswith(text)
+
+
+@leaving
+async def test_checks_read_only_rows_that_the_run_would_read(place: Place) -> None:
+    """Those that the command line draws for the same form, table and filter."""
+    await place.open_example("tickets")
+    await place.start_engine()
+    document, table = place.page.presenter.document, place.page.presenter.table
+    document.set_method(replace(document.form.method, draws=1))
+    narrow = Selection(where='row["gold_team"] == "billing"')
+    counted = expect(table.selection_changed.connect, lambda: table.remaining is not None)
+    table.select(narrow)
+    await within(counted)
+    form, opened = document.form, open_table(Path(table.facts.path))
+    drawn = sample_rows(form, opened, 24, seed=form.method.seed, selection=narrow)
+    expected = [(row.key, row.state) for row in drawn]
+    assert 0 < len(expected) < opened.count()
+    assert await table.sampled(document.form, 24) == expected
+
+    price = expect(place.page.presenter.price_ready.connect)
+    place.page.presenter.measure_joint()
+    assert (await within(price))[0].rows == len(expected)
+    tried = expect(place.page.trial.rows_tried.connect)
+    place.find(QAbstractButton, "preview_rows").click()
+    await within(tried)
+    text = place.find(QLabel, "preview_estimate").text()
+    assert text.startswith(f"{min(len(expected), 20)} rows in ")
+    assert f"{table.remaining} rows would take about" in text
+
+    nothing = expect(table.selection_changed.connect, lambda: bool(table.selection_fault))
+    table.select(Selection(where='row["gold_team"] == "nobody"'))
+    await within(nothing)
+    for ask, said in (
+        (place.page.presenter.measure_joint, place.page.presenter.price_failed),
+        (place.page.trial.check_order, place.page.trial.order_found),
+    ):
+        told = expect(said.connect)
+        ask()
+        assert "no row" in (await within(told))[0]
