@@ -173,7 +173,7 @@ class AnalysisPart(QWidget):
         analysis = self._analysis()
         if analysis is None:
             return
-        self._words.setText("\n".join(sentences_of(analysis)))
+        self._words.setText("\n".join([*self._presenter.price, *sentences_of(analysis)]))
         clear_layout(self._facts)
         for name, value in facts_of(analysis):
             shown = label(value, "strong")
@@ -220,18 +220,18 @@ class AnalysisPart(QWidget):
             self._tried.setText(threshold_sentence(analysis.yes_no, self.at.value()))
 
     def _show_groups(self, analysis: Analysis) -> None:
-        from app.presenters.analysis_figures import group_rows
+        from app.presenters.analysis_figures import group_heads, group_rows
 
         clear_layout(self._groups)
-        rows = group_rows(analysis)
+        rows, heads = group_rows(analysis), group_heads(analysis)
         self._group_card.setVisible(bool(rows))
-        heads = (self.tr("Group"), self.tr("Answers"), self.tr("Unreadable"), self.tr("Share"), self.tr("p"))
         for column, text in enumerate(heads):
             side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
             self._groups.addWidget(label(text, "muted"), 0, column, side)
-        for line, (*cells, odd) in enumerate(rows, start=1):
+        for line, (cells, odd) in enumerate(rows, start=1):
             for column, text in enumerate(cells):
-                shown = label(f"▲ {text}" if odd and not column else str(text), "warning" if odd else "")
+                shown = label(f"▲ {text}" if odd and not column else text, "warning" if odd else "")
+                shown.setAccessibleName(f"{cells[0]}, {heads[column]}: {text}" if column else text)
                 side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
                 self._groups.addWidget(shown, line, column, side)
 

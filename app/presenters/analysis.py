@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.tasks import cancel_all, spawn
 from engine import paths
+from engine.batch.joint_price import price_in
 from engine.errors import EngineError
 from engine.store.runs import RunView, run_path
 
@@ -19,11 +20,17 @@ if TYPE_CHECKING:
 
 
 class AnalysisPresenter(QObject):
-    """Signals:
-    started(): an analysis is under way.
-    ready(tuple): an ``Analysis`` for each question.
-    saved(str): a file or folder that was written.
-    failed(str, str): what went wrong and what to do.
+    """Analyses one run at a time.
+
+    Attributes:
+        analyses: an ``Analysis`` for each question.
+        price: what joint reading did to a sample before the run, in sentences; empty for a run that reads alone.
+
+    Signals:
+        started(): an analysis is under way.
+        ready(tuple): an ``Analysis`` for each question.
+        saved(str): a file or folder that was written.
+        failed(str, str): what went wrong and what to do.
     """
 
     started = Signal()
@@ -34,6 +41,7 @@ class AnalysisPresenter(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.analyses: tuple[Analysis, ...] = ()
+        self.price: tuple[str, ...] = ()
         self._serial = 0
 
     def begin(self, run_id: str, goal: Goal = "f1", least: float | None = None) -> None:
@@ -43,16 +51,16 @@ class AnalysisPresenter(QObject):
 
     async def load(self, run_id: str, goal: Goal = "f1", least: float | None = None) -> None:
         """Analyse a run and say so."""
-        serial, self.analyses = self._serial, ()
+        serial, self.analyses, self.price = self._serial, (), ()
         self.started.emit()
         try:
             path = run_path(paths.runs_dir(), run_id)
-            found = await asyncio.to_thread(_analyse, path, goal, least)
+            found, price = await asyncio.to_thread(_analyse, path, goal, least)
         except EngineError as error:
             self.failed.emit(error.message, error.remedy)
             return
         if serial == self._serial:
-            self.analyses = found
+            self.analyses, self.price = found, price
             self.ready.emit(found)
 
     def save_numbers(self, path: Path, place: int, figure: str) -> None:
@@ -86,9 +94,11 @@ class AnalysisPresenter(QObject):
             self.failed.emit(error.message, error.remedy)
 
 
-def _analyse(path: Path, goal: Goal, least: float | None) -> tuple[Analysis, ...]:
+def _analyse(path: Path, goal: Goal, least: float | None) -> tuple[tuple[Analysis, ...], tuple[str, ...]]:
     from engine.batch.analysis.report import analyse_run  # numpy, only when there is something to measure
     from engine.batch.analysis.thresholds import Aim
 
     with RunView(path) as view:
-        return analyse_run(view, Aim(goal, least))
+        price = price_in(view.spec)
+        said = (price.sentence, price.advice) if price is not None else ()
+        return analyse_run(view, Aim(goal, least)), said

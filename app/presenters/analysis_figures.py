@@ -8,7 +8,7 @@ from app.models.results_figures import Figure, Matrix, Series
 from engine.batch.analysis.agreement import Confusion
 from engine.batch.analysis.bootstrap import Interval
 from engine.batch.analysis.groups import sentence
-from engine.batch.analysis.report import Analysis, Choices, Levels, YesNo
+from engine.batch.analysis.report import Analysis, Choices, GroupFigures, Levels, YesNo
 from engine.domain.question import Choice, Noul, Score
 
 GROUPS_SHOWN = 12
@@ -74,19 +74,31 @@ def sentences_of(analysis: Analysis) -> list[str]:
     return [each for each in found if each]
 
 
-def group_rows(analysis: Analysis) -> list[tuple[str, str, str, str, str, bool]]:
-    """(group, answers, unreadable, share, corrected p, stands out), those that stand out first."""
-    return [
-        (
-            group.name,
-            f"{group.totals.answers:,}",
-            f"{group.totals.unreadable:,}",
-            f"{group.test.share:.1%}",
-            f"{group.test.corrected:.2g}",
-            group.test.stands_out,
-        )
-        for group in analysis.groups[:GROUPS_SHOWN]
-    ]
+def group_heads(analysis: Analysis) -> list[str]:
+    """The columns of ``group_rows``."""
+    heads = [_tr("Group"), _tr("Answers"), _tr("Unreadable"), _tr("Share"), _tr("p")]
+    if _measured_by_group(analysis):
+        heads += [_tr("AUC"), _tr("Recall above 0.3"), _tr("In the top 5%"), _tr("Median rank")]
+    return heads
+
+
+def group_rows(analysis: Analysis) -> list[tuple[list[str], bool]]:
+    """(cells, stands out) of the groups, those that stand out first; against gold only for yes/no questions."""
+    return [(_group_cells(group, analysis), group.test.stands_out) for group in analysis.groups[:GROUPS_SHOWN]]
+
+
+def _group_cells(group: GroupFigures, analysis: Analysis) -> list[str]:
+    test = group.test
+    counts = [f"{group.totals.answers:,}", f"{group.totals.unreadable:,}", f"{test.share:.1%}", f"{test.corrected:.2g}"]
+    if not _measured_by_group(analysis):
+        return [group.name, *counts]
+    rank = "–" if group.median_rank is None else f"{group.median_rank:.2%}"
+    against = [figure_text(value) for value in (group.auc, group.recall_030, group.recall_top5)]
+    return [group.name, *counts, *against, rank]
+
+
+def _measured_by_group(analysis: Analysis) -> bool:
+    return any(group.auc is not None for group in analysis.groups)
 
 
 def threshold_sentence(found: YesNo, at: float) -> str:
