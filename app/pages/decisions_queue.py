@@ -37,7 +37,7 @@ class RunsQueue(QObject):
         view.retry_requested.connect(presenter.retry)
         view.start_requested.connect(presenter.start)
         view.stop_requested.connect(presenter.stop)
-        spawn(self, presenter.restore(), "read the queue")
+        spawn(presenter, presenter.restore(), "read the queue")  # its close_down waits for what it owns
 
     def add_stored(self, run_id: str) -> None:
         """Let the unfinished run that is open wait for its turn."""

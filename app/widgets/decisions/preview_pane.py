@@ -196,7 +196,7 @@ class PreviewPane(QWidget):
                 self.canvas,
             )
         )
-        scroll = QScrollArea()
+        scroll = named(QScrollArea(), "preview_scroll", self.tr("Answer"))
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

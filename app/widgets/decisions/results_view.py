@@ -106,7 +106,7 @@ class ResultsView(QWidget):
         self.input = FixedText("results_input", self.tr("The row as the table has it"), read_only=True)
         set_role(self.input, "log")
         self._list = QWidget()
-        self._detail = QScrollArea()
+        self._detail = named(QScrollArea(), "results_detail", self.tr("Answer"))
         self.prompt = FixedText("results_prompt", self.tr("What the model was asked"), read_only=True)
         set_role(self.prompt, "log")
         self._earlier = named(label("", "muted", wrap=True), "results_earlier")
