@@ -32,5 +32,6 @@ def install_language(app: QGuiApplication, locale: QLocale | None = None, folder
     if qts.load(locale, "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
         app.installTranslator(qts)
     app.installTranslator(own)
-    app.setLayoutDirection(QLocale(own.language()).textDirection())
+    language = Path(own.filePath()).stem.removeprefix("desk_")  # what the file says itself is lupdate's guess
+    app.setLayoutDirection(QLocale(language).textDirection())
     return True

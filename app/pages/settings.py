@@ -196,6 +196,7 @@ class SettingsPage(QWidget):
                 field.setMaximumWidth(FIELD_WIDTH)
             label = QLabel(text)
             label.setFixedWidth(LABEL_WIDTH)
+            label.setWordWrap(True)
             label.setBuddy(field)
             row = form.rowCount()
             form.addWidget(label, row, 0)

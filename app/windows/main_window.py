@@ -200,8 +200,12 @@ class MainWindow(QMainWindow):
         )
         primary = QGuiApplication.primaryScreen()
         screens = sorted(QGuiApplication.screens(), key=lambda screen: screen is not primary)
-        self.setGeometry(placed(kept, [screen.availableGeometry() for screen in screens], self.minimumSize()))
-        if self._state_file.value("window/maximized", False, type=bool):
+        areas = [screen.availableGeometry() for screen in screens]
+        place = placed(kept, areas, self.minimumSize())
+        self.setGeometry(place)
+        # As large as its screen there is no room for the frame.
+        is_full = any(place.united(area) == place for area in areas)
+        if is_full or self._state_file.value("window/maximized", False, type=bool):
             self.setWindowState(self.windowState() | Qt.WindowState.WindowMaximized)
         page = str(self._state_file.value("window/page", "chat"))
         self.show_page(page if page in PAGES else "chat")

@@ -29,8 +29,9 @@ Run = Callable[[], object]
 
 
 def in_front() -> bool:
-    """Whether a window of ours has the keyboard."""
-    return QGuiApplication.applicationState() == Qt.ApplicationState.ApplicationActive
+    """Whether a window of ours can be seen and has the keyboard."""
+    focused = QGuiApplication.focusWindow()
+    return focused is not None and focused.isVisible()
 
 
 class DesktopMessages(QObject):
@@ -101,8 +102,11 @@ class DesktopMessages(QObject):
             service.deleteLater()
             return None
         service.setTimeout(ANSWER_MS)
-        bus.connect(SERVICE, PATH, SERVICE, "ActionInvoked", self, SLOT("_on_action(QDBusMessage)").encode())
-        bus.connect(SERVICE, PATH, SERVICE, "ActivationToken", self, SLOT("_on_token(QDBusMessage)").encode())
+        for member, slot in (
+            ("ActionInvoked", SLOT("_on_action(QDBusMessage)")),
+            ("ActivationToken", SLOT("_on_token(QDBusMessage)")),
+        ):
+            bus.connect(SERVICE, PATH, SERVICE, member, self, slot)  # type: ignore[call-overload] # not bytes at all
         self._service = service
         return service
 
