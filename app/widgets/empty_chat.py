@@ -22,6 +22,8 @@ class EmptyChat(QWidget):
         mark = QLabel()
         mark.setPixmap(pixmap("app", "#ffffff", 52))
         title = QLabel(self.tr("Watch an answer come out of noise"))
+        title.setWordWrap(True)
+        title.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         set_role(title, "title")
         words = QLabel(
             self.tr(
@@ -36,7 +38,7 @@ class EmptyChat(QWidget):
         column.setSpacing(10)
         column.addStretch(2)
         column.addWidget(mark, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(title)
         column.addWidget(words)
         column.addSpacing(8)
         for number, prompt in enumerate(prompts, start=1):
