@@ -13,9 +13,11 @@ from engine.domain.question import MAX_LEVELS, MAX_OPTIONS, MIN_LEVELS, MIN_OPTI
 
 
 def set_text(edit: QLineEdit, text: str) -> None:
-    """Show a text without disturbing somebody who is typing that very text."""
+    """Show a text, from its beginning, without disturbing somebody who is typing that very text."""
     if edit.text() != text:
         edit.setText(text)
+        if not edit.hasFocus():
+            edit.setCursorPosition(0)
 
 
 class NoulCriteria(QWidget):

@@ -8,7 +8,7 @@ from decisions_driver import Place, leaving
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QTabBar
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPlainTextEdit, QTabBar
 
 from app.pages.decisions import TABLE
 from app.widgets.decisions.state_editor import ColumnChip
@@ -93,3 +93,11 @@ async def test_a_forms_document_is_written_seen_renamed_undone_and_saved(place: 
     presenter.document.stack.undo()
     assert presenter.document.form.document == "{{ ticket_id }}"
     assert place.find(QPlainTextEdit, "state_template").toPlainText() == "{{ ticket_id }}"
+
+
+@leaving
+async def test_a_long_description_shows_its_beginning(place: Place) -> None:
+    await place.open_example("tickets")
+    place.page.form_part.list.select(1)
+    fields = [edit for edit in place.page.findChildren(QLineEdit) if edit.text() == "invoices, charges and payments"]
+    assert [edit.cursorPosition() for edit in fields] == [0]
