@@ -43,7 +43,10 @@ def match(pattern: str, text: str) -> Match | None:
 
 
 def _best(word: str, text: str) -> Match | None:
-    """The best of: the word as it stands, and its letters one after the other from each place where it can begin."""
+    """The best of: the word as it stands, and its letters one after the other from each place where it can begin.
+
+    Letters that lie about (fewer than no points) are no match.
+    """
     if not _within(word, text):
         return None
     whole = [place for place in range(len(text)) if text.startswith(word, place)]
@@ -51,7 +54,7 @@ def _best(word: str, text: str) -> Match | None:
     if not candidates:
         starts = [place for place, letter in enumerate(text) if letter == word[0]]
         candidates = [places for start in starts if (places := _greedy(word, text, start))]
-    matches = [Match(_points(places, text), places) for places in candidates]
+    matches = [hit for places in candidates if (hit := Match(_points(places, text), places)).score >= 0]
     return max(matches, key=lambda each: each.score, default=None)
 
 

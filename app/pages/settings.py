@@ -192,16 +192,15 @@ class SettingsPage(QWidget):
             field.setAccessibleName(text.replace("&", ""))
             field.setAccessibleDescription(words)
             field.setMinimumWidth(FIELD_WIDTH)
-            if not isinstance(field, QLineEdit | QCheckBox):
-                field.setMaximumWidth(FIELD_WIDTH)
             label = QLabel(text)
             label.setFixedWidth(LABEL_WIDTH)
             label.setWordWrap(True)
             label.setBuddy(field)
             row = form.rowCount()
             form.addWidget(label, row, 0)
-            fixed = Qt.AlignmentFlag.AlignLeft if field.maximumWidth() == FIELD_WIDTH else Qt.AlignmentFlag(0)
-            form.addWidget(field, row, 1, fixed)
+            # A choice is as wide as its longest words, a line takes all the room there is.
+            wide = isinstance(field, QLineEdit | QCheckBox)
+            form.addWidget(field, row, 1, Qt.AlignmentFlag(0) if wide else Qt.AlignmentFlag.AlignLeft)
             if words:
                 note = QLabel(words)
                 note.setWordWrap(True)

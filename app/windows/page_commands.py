@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QMenu, QStackedWidget, QTabWidget, QWidget
 
@@ -56,7 +56,8 @@ class PageCommands(QObject):
         for owner, keys, text, run, enabled in _key_bearers(page):
             words = text or self._words(name, owner, keys)
             if words:
-                yield Command(f"{name}.{owner}.{keys}", words, name, (keys,), self._shown_first(name, run), enabled)
+                shown_run = None if run is None else self._shown_first(name, run)
+                yield Command(f"{name}.{owner}.{keys}", words, name, (keys,), shown_run, enabled)
 
     def _words(self, page: str, owner: str, keys: str) -> str:
         known = self._known_keys()
@@ -166,7 +167,8 @@ class PageCommands(QObject):
         return show_and_run
 
 
-Bearer = tuple[str, str, str, Callable[[], object], Callable[[], bool]]
+Bearer = tuple[str, str, str, Callable[[], object] | None, Callable[[], bool]]
+WITHIN = Qt.ShortcutContext.WidgetShortcut  # of a list: it acts on the chosen line, so it is not for the palette
 
 
 def _key_bearers(page: QWidget) -> Iterator[Bearer]:
@@ -176,11 +178,13 @@ def _key_bearers(page: QWidget) -> Iterator[Bearer]:
     """
     for shortcut in page.findChildren(QShortcut):
         for keys in shortcut.keys()[:1]:
-            yield _owner(shortcut), _portable(keys), shortcut.whatsThis(), shortcut.activated.emit, shortcut.isEnabled
+            run = None if shortcut.context() == WITHIN else shortcut.activated.emit
+            yield _owner(shortcut), _portable(keys), shortcut.whatsThis(), run, shortcut.isEnabled
     for action in page.findChildren(QAction):
         for keys in action.shortcuts()[:1]:
             words = action.whatsThis() or action.text().replace("&", "")
-            yield _owner(action), _portable(keys), words, action.trigger, action.isEnabled
+            run = None if action.shortcutContext() == WITHIN else action.trigger
+            yield _owner(action), _portable(keys), words, run, action.isEnabled
 
 
 def _owner(bearer: QObject) -> str:

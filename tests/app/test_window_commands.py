@@ -72,6 +72,7 @@ async def test_the_registry_is_complete(desk: Desk) -> None:
         assert set(of_window) & set(all_keys(desk.window.page(name))) == set(), name
     # A page that renames a button would lose its command.
     names = {command.id for command in registry.all()}
+    assert not any(command.keys == ("Del",) for command in registry.runnable())  # of a line that is not in view
     known = tools(desk).page_commands._known_buttons()
     assert {f"{page}.{button}" for page, button, _ in known} <= names
     assert all(command.text and "&" not in command.text for command in registry.all())
@@ -94,7 +95,10 @@ def test_what_is_found(pattern: str, text: str) -> None:
     assert match(folded(pattern), folded(text)) is not None
 
 
-@pytest.mark.parametrize(("pattern", "text"), [("dx", "Theme: dark"), ("krad", "dark"), ("dark x", "Theme: dark")])
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [("dx", "Theme: dark"), ("krad", "dark"), ("dark x", "Theme: dark"), ("run", "previous match in the log")],
+)
 def test_what_is_not_found(pattern: str, text: str) -> None:
     assert match(folded(pattern), folded(text)) is None
 

@@ -15,6 +15,7 @@ from app.pages.decisions import DecisionsPage
 from app.windows import tab_order
 from app.windows.desk import Desk
 from app.windows.main_window import PAGES
+from app.windows.tab_order import reveal
 
 MOST_STOPS = 200
 
@@ -179,6 +180,7 @@ async def test_the_focus_can_be_seen(desk: Desk, qtbot: QtBot, name: str) -> Non
     unseen = []
     for widget in tab_stops(qtbot):
         widget.setFocus(Qt.FocusReason.TabFocusReason)
+        reveal(widget)  # as Tab does
         with_focus = desk.window.grab().toImage()
         widget.clearFocus()
         if with_focus == desk.window.grab().toImage():
