@@ -2,7 +2,7 @@
 
 A run makes two such requests a row, and what aiohttp can do besides (sessions, redirects, cookies, proxies, tracing)
 costs more of the processor there than everything else of a read together. So the requests of a run to an address
-without TLS and credentials go this way; everything else is aiohttp's.
+without TLS and without a user's name in it go this way; everything else is aiohttp's.
 """
 
 from __future__ import annotations

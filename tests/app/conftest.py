@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from desk_driver import close, load, make_desk
+from desk_driver import open_desk
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -38,9 +38,5 @@ def no_events_outside_the_loop() -> Iterator[None]:
 @pytest.fixture
 async def desk(qapp: QApplication, qtbot: QtBot, desk_home: Path) -> AsyncIterator[Desk]:
     """A loaded window with an engine that answers; closed at the end, whatever the test did."""
-    found = make_desk(qapp, desk_home)
-    await load(found)
-    yield found
-    await close(found)
-    found.window.deleteLater()
-    qapp.processEvents()
+    async with open_desk(qapp, desk_home) as found:
+        yield found

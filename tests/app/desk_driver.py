@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,17 @@ async def close(desk: Desk) -> None:
     if asked is not None:
         asked.chosen.emit("quit", False)
     await asyncio.wait_for(desk.run_until_closed(), WAIT_S)
+
+
+@asynccontextmanager
+async def open_desk(app: QApplication, home: Path) -> AsyncIterator[Desk]:
+    """A loaded window, closed and gone at the end."""
+    desk = make_desk(app, home)
+    await load(desk)
+    yield desk
+    await close(desk)
+    desk.window.deleteLater()
+    app.processEvents()
 
 
 def kill_engine(desk: Desk) -> None:

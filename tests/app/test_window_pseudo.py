@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from desk_driver import close, load, make_desk, until
+from desk_driver import open_desk, until
 from pseudo import MARK, PseudoTranslator, pseudo
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -128,12 +128,8 @@ async def strange(qapp: QApplication, qtbot: QtBot, desk_home: Path) -> AsyncIte
     translator = PseudoTranslator()
     qapp.installTranslator(translator)
     try:
-        found = make_desk(qapp, desk_home)
-        await load(found)
-        yield found
-        await close(found)
-        found.window.deleteLater()
-        qapp.processEvents()
+        async with open_desk(qapp, desk_home) as found:
+            yield found
     finally:
         qapp.removeTranslator(translator)
         qapp.setLayoutDirection(Qt.LayoutDirection.LeftToRight)

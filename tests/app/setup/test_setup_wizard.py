@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from desk_driver import answered, close, expect, living_children, load, make_desk, within
+from desk_driver import answered, expect, living_children, open_desk, within
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 from setup_world import World, free_port
@@ -31,12 +31,8 @@ OWNER = Path(__file__).parents[2] / "fakes" / "engine_owner.py"
 
 @pytest.fixture
 async def desk(world: World, qapp: QApplication, qtbot: QtBot, desk_home: Path) -> AsyncIterator[Desk]:
-    found = make_desk(qapp, desk_home)
-    await load(found)
-    yield found
-    await close(found)
-    found.window.deleteLater()
-    qapp.processEvents()
+    async with open_desk(qapp, desk_home) as found:
+        yield found
 
 
 def setup_of(desk: Desk) -> SetupPresenter:
