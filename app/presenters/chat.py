@@ -18,12 +18,14 @@ from app.models.canvas import CanvasSnapshot
 from app.models.chat import Overflow, WayOut
 from app.presenters.chat_answer import AnswerRun
 from app.presenters.chat_context import Fitting, summarise, summary_budget
+from app.presenters.chat_count import PathCounter, path_of
 from app.presenters.chat_open import DRAFT_NOTE, OpenConversation
 from app.presenters.engine import EnginePresenter
 from app.tasks import cancel_all, spawn
 from engine import paths
 from engine.client.http import EngineClient
 from engine.client.vocabulary import Vocabulary
+from engine.domain.chat import Message
 from engine.domain.conversation import StoredMessage, sent_messages
 from engine.errors import EngineError, EngineUnreachable, InputError, UserError
 from engine.store.chats import ChatStore
@@ -87,6 +89,7 @@ class ChatPresenter(OpenConversation):
         self._jobs: list[_Job] = []
         self._pending: _Request | None = None
         self._vocabulary: tuple[Path, Vocabulary] | None = None
+        self._counter: PathCounter | None = None
 
     def open(self, conversation: int | None, message: int | None = None) -> None:
         super().open(conversation, message)
@@ -126,6 +129,12 @@ class ChatPresenter(OpenConversation):
     def dismiss(self) -> None:
         """Nothing is asked after ``overflow``."""
         self._pending = None
+
+    def counter(self, client: EngineClient) -> PathCounter:
+        """What counts with this engine."""
+        if self._counter is None or self._counter.client is not client:
+            self._counter = PathCounter(client)
+        return self._counter
 
     def stop(self) -> None:
         """Ends the answer of the open conversation in the engine; what has been committed stays."""
@@ -208,7 +217,7 @@ class ChatPresenter(OpenConversation):
         if way == "branch":
             question = request.text or self._question(request)
             request = _Request("ask", None, question)
-        path = self.store.context(request.last)
+        path = await path_of(self.store, request.last)
         found = await self._fit(client, path, request, way)
         summary, place = "", None
         if found is not None:
@@ -226,12 +235,26 @@ class ChatPresenter(OpenConversation):
                 finally:
                     self.working.emit("")
         row = self._stored(job, request)
+        cut_at: int | None = None
         if found is not None:
             cut_at = row.parent if place is None else path[place].id
             assert cut_at is not None
             self.store.cut(cut_at, summary=summary)
         self._show_begun(job, request, row, anew=found is not None)
-        await self._stream(client, job, row)
+        sent = self._sent_path(path, row, cut_at, summary)
+        await self._stream(client, job, row, sent_messages(sent, self.options))
+
+    def _sent_path(
+        self, path: list[StoredMessage], row: StoredMessage, cut_at: int | None, summary: str
+    ) -> list[StoredMessage]:
+        """The path that ends with the answer, as it is on disk now: ``context`` would read all of it once more."""
+        known = {message.id for message in path}
+        new = [] if row.parent is None or row.parent in known else [self.store.message(row.parent)]
+        whole = [message for message in path if message.id != row.id] + [*new, row]
+        start = next((place for place, message in enumerate(whole) if message.id == cut_at), None)
+        if start is None:
+            return whole
+        return [replace(whole[start], is_cut=True, summary=summary), *whole[start + 1 :]]
 
     async def _fit(
         self, client: EngineClient, path: list[StoredMessage], request: _Request, way: WayOut | None
@@ -240,7 +263,7 @@ class ChatPresenter(OpenConversation):
         if not window:
             return None
         extra = summary_budget(window) if way == "summarise" else 0
-        return await Fitting(client, path, request.text, self.options, window, extra=extra).overflow()
+        return await Fitting(self.counter(client), path, request.text, self.options, window, extra=extra).overflow()
 
     def _ask_back(self, job: _Job, request: _Request, overflow: Overflow) -> None:
         if self._is_shown(job):
@@ -294,19 +317,15 @@ class ChatPresenter(OpenConversation):
             if request.kind == "ask":
                 self.appended.emit([])
 
-    async def _stream(self, client: EngineClient, job: _Job, row: StoredMessage) -> None:
+    async def _stream(self, client: EngineClient, job: _Job, row: StoredMessage, messages: list[Message]) -> None:
         job.run = AnswerRun(
             self.store,
             row,
             on_text=lambda run: self._if_shown(job, self.text_changed, run.row.id, run.text, run.thought),
             on_canvas=lambda _run, picture: self._on_canvas(job, picture),
         )
-        options = self.options
-        messages = sent_messages(self.store.context(row.id), options)
-        live = self.engine.live
-        vocabulary = await self._vocabulary_of() if live is not None else None
         try:
-            await job.run.stream(client, messages, options, live, vocabulary)
+            await job.run.stream(client, messages, self.options, self.engine.live, self._vocabulary_of)
         finally:
             if job.run.failed:
                 spawn(self.engine, self.engine.check_now(), "engine check")

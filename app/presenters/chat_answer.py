@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 
 from app.models.canvas import CanvasSnapshot
@@ -69,17 +69,20 @@ class AnswerRun:
         messages: Sequence[Message],
         options: ChatOptions,
         live: LiveChannel | None,
-        vocabulary: Vocabulary | None,
+        vocabulary_of: Callable[[], Awaitable[Vocabulary | None]],
     ) -> None:
         """Asks and takes the answer; ends by itself, or with cancellation, and then what has arrived stays.
 
         Args:
-            live, vocabulary: for pictures of the canvas; both or neither.
+            live: where frames of the canvas arrive.
+            vocabulary_of: what their ids mean; asked where there are frames. It may take a while, and be stopped.
         """
-        reader = CanvasReader(vocabulary) if live is not None and vocabulary is not None else None
+        reader: CanvasReader | None = None
         before: int | None = None
         state: MessageState = "interrupted"
         try:
+            vocabulary = await vocabulary_of() if live is not None else None
+            reader = CanvasReader(vocabulary) if vocabulary is not None else None
             if reader is None:
                 before = await _denoise_steps(client)
             self._began = time.monotonic()

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.models.chat import Overflow
+from app.presenters.chat_count import PathCounter, tokens_of
 from engine.client.http import EngineClient
 from engine.domain.chat import CanvasCommitted, Failed, Message
-from engine.domain.conversation import ChatOptions, StoredMessage, sent_messages
+from engine.domain.conversation import ChatOptions, StoredMessage
 from engine.errors import EngineRefused, UserError
 
 LEAST_ANSWER = 256  # tokens kept for an answer whose length is not limited: one canvas
@@ -16,7 +17,6 @@ ANSWER_SHARE = 8  # but no more than this part of a small window
 SUMMARY_SHARE = 6  # a summary may take this part of the window ...
 LONGEST_SUMMARY = 600  # ... and never more tokens than this
 BEGINNING = 80  # characters of a message that is named
-_TOO_LONG = frozenset({400, 413, 422})
 
 SUMMARY_REQUEST = (
     "Summarise the conversation above in at most {words} words, so that it can go on without its text. "
@@ -27,21 +27,6 @@ SUMMARY_REQUEST = (
 def reserve_for(options: ChatOptions, window: int) -> int:
     """Tokens that are kept for the answer."""
     return min(options.max_tokens or LEAST_ANSWER, max(window // ANSWER_SHARE, 1))
-
-
-async def tokens_of(client: EngineClient, messages: Sequence[Message]) -> int | None:
-    """Prompt tokens; None when there are so many that the engine does not count them.
-
-    Raises:
-        EngineRefused: the server does not count at all.
-        EngineUnreachable: nobody answers.
-    """
-    try:
-        return await client.count(messages)
-    except EngineRefused as error:
-        if error.status in _TOO_LONG:
-            return None
-        raise
 
 
 class Fitting:
@@ -55,7 +40,7 @@ class Fitting:
 
     def __init__(
         self,
-        client: EngineClient,
+        counter: PathCounter,
         path: Sequence[StoredMessage],
         question: str,
         options: ChatOptions,
@@ -63,7 +48,7 @@ class Fitting:
         *,
         extra: int = 0,
     ) -> None:
-        self._client = client
+        self._counter = counter
         self._path = list(path)
         self._question = question
         self._options = options
@@ -113,14 +98,10 @@ class Fitting:
         kept = self._path[start:]
         if start and kept:
             kept[0] = replace(kept[0], is_cut=True, summary="")
-        if not kept and self._question:
-            options = self._options
-            asked = [Message("system", options.system)] if options.system.strip() else []
-            return await tokens_of(self._client, [*asked, Message("user", self._question)])
-        messages = sent_messages(kept, self._options)
-        if self._question:
-            messages.append(Message("user", self._question))
-        return await tokens_of(self._client, messages)
+        if kept or not self._question:
+            return await self._counter.count(kept, self._options, self._question)
+        asked = [Message("system", self._options.system)] if self._options.system.strip() else []
+        return await tokens_of(self._counter.client, [*asked, Message("user", self._question)])
 
 
 def summary_budget(window: int) -> int:

@@ -6,10 +6,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.models.chat import ContextUse
 from app.presenters.chat import ChatPresenter
-from app.presenters.chat_context import tokens_of
+from app.presenters.chat_count import path_of
 from app.tasks import cancel_all, spawn_late
 from engine.client.http import EngineClient
-from engine.domain.conversation import ChatOptions, sent_messages
+from engine.domain.conversation import ChatOptions
 from engine.errors import EngineError, EngineRefused
 
 WAIT_MS = 400  # after the last change
@@ -90,8 +90,7 @@ class ChatMeter(QObject):
         key = (client, tip, options.system)
         if self._known is not None and self._known[0] == key:
             return self._known[1:]
-        path = self._chat.store.context(tip)
-        messages = sent_messages(path, options)
-        tokens = await tokens_of(client, messages) if messages else 0
+        path = await path_of(self._chat.store, tip)
+        tokens = await self._chat.counter(client).count(path, options)
         self._known = (key, tokens, path[0].depth - 1 if path else 0)
         return self._known[1:]
