@@ -140,8 +140,21 @@ class EngineClient:
 
     async def render(self, messages: Sequence[Message]) -> tuple[int, ...]:
         """Prompt token ids of a conversation, generation prompt included, thinking off."""
-        request = ChatRequest(messages=_wire_messages(messages), chat_template_kwargs={"enable_thinking": False})
-        return (await self._read(f"{CHAT}/render", request.body(), RenderResponse)).token_ids
+        return (await self.rendered(messages)).token_ids
+
+    async def rendered(self, messages: Sequence[Message], *, tensors: bool = True) -> RenderResponse:
+        """The same with what the pictures of the conversation need besides.
+
+        Args:
+            tensors: False: without the pictures' tensors, which are megabytes; for a caller who has them.
+        """
+        pictured = any(message.pictures for message in messages)
+        request = ChatRequest(
+            messages=_wire_messages(messages),
+            chat_template_kwargs={"enable_thinking": False},
+            mm_payload="none" if pictured and not tensors else None,
+        )
+        return await self._read(f"{CHAT}/render", request.body(), RenderResponse)
 
     async def generate(self, request: GenerateRequest | FramedRead) -> GenerateResponse:
         """Token ids in, token ids and logprobs out."""
@@ -193,4 +206,4 @@ def _parsed[R: Received](shape: type[R], path: str, data: bytes) -> R:
 
 
 def _wire_messages(messages: Sequence[Message]) -> tuple[WireMessage, ...]:
-    return tuple(WireMessage(role=message.role, content=message.content) for message in messages)
+    return tuple(WireMessage.of(message) for message in messages)

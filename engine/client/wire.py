@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 
-from engine.domain.chat import Role
+from engine.domain.chat import Message, Role
 
 
 class Sent(BaseModel):
@@ -52,9 +52,36 @@ class ModelList(Received):
 # --- chat -------------------------------------------------------------------------------------------------------------
 
 
+class TextPart(Sent):
+    type: Literal["text"] = "text"
+    text: str
+
+
+class PictureUrl(Sent):
+    """``url``: always a data URL: an engine is never told to load anything."""
+
+    url: str
+
+
+class PicturePart(Sent):
+    type: Literal["image_url"] = "image_url"
+    image_url: PictureUrl
+
+
 class WireMessage(Sent):
+    """One turn; ``content`` is a text, or parts where there are pictures."""
+
     role: Role
-    content: str
+    content: str | tuple[PicturePart | TextPart, ...]
+
+    @classmethod
+    def of(cls, message: Message) -> WireMessage:
+        """The pictures stand before the text, as /v1/systemone puts them."""
+        if not message.pictures:
+            return cls(role=message.role, content=message.content)
+        pictures = [PicturePart(image_url=PictureUrl(url=picture.data_url)) for picture in message.pictures]
+        texts = [TextPart(text=message.content)] if message.content else []
+        return cls(role=message.role, content=(*pictures, *texts))
 
 
 class StreamOptions(Sent):
@@ -66,7 +93,8 @@ class ChatRequest(Sent):
 
     ``vllm_xargs`` carries ``dg_live``, the id under which denoise frames arrive on the live channel; engines that
     know no live channel ignore it. ``continue_final_message`` (with ``add_generation_prompt`` false) lets the last
-    message, an assistant's, go on instead of beginning a new turn.
+    message, an assistant's, go on instead of beginning a new turn. ``mm_payload`` is of /render alone: ``none`` spares
+    the pictures' tensors in its answer.
     """
 
     messages: tuple[WireMessage, ...]
@@ -78,6 +106,7 @@ class ChatRequest(Sent):
     add_generation_prompt: bool | None = None
     continue_final_message: bool | None = None
     vllm_xargs: dict[str, str] | None = None
+    mm_payload: Literal["tensors", "none"] | None = None
 
 
 class ChatDelta(Received):
@@ -119,7 +148,10 @@ class ChatChunk(Received):
 
 
 class RenderResponse(Received):
+    """``features``: what a prompt with pictures needs besides its ids (hashes, places, tensors); handed on as it is."""
+
     token_ids: tuple[int, ...]
+    features: dict[str, Any] | None = None
 
 
 class DiffusionArgs(Sent):
@@ -167,10 +199,15 @@ class ReadFrame:
         blank = request.model_copy(update={"token_ids": (), "sampling_params": sampling})
         self._before, self._between, self._after = blank.body().split(b"[]")
 
-    def filled(self, token_ids: Sequence[int], seed_canvas: Sequence[int]) -> FramedRead:
-        """The request with this prompt and this canvas, as long as the first one's."""
+    def filled(self, token_ids: Sequence[int], seed_canvas: Sequence[int], features: bytes = b"") -> FramedRead:
+        """The request with this prompt and this canvas, as long as the first one's.
+
+        Args:
+            features: JSON of those of a prompt with pictures.
+        """
         prompt, canvas = to_json(token_ids), to_json(seed_canvas)
-        return FramedRead(b"".join((self._before, prompt, self._between, canvas, self._after)))
+        before = b'{"features":%b,%b' % (features, self._before[1:]) if features else self._before
+        return FramedRead(b"".join((before, prompt, self._between, canvas, self._after)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,17 +261,18 @@ class QuestionSpec(Sent):
 
 
 class SystemOneRequest(Sent):
-    """POST /v1/systemone. There are no draws, no seed and no steps in it."""
+    """POST /v1/systemone. There are no draws, no seed and no steps in it. ``images``: data URLs."""
 
     state: str
     questions: dict[str, QuestionSpec]
+    images: tuple[str, ...] | None = None
     joint: bool | None = None
     model: str | None = None
 
     def body(self) -> bytes:
         # A choice without a description is null inside criteria, so None may be left out at the top level only.
         return self.model_dump_json(
-            exclude={name for name in ("joint", "model") if getattr(self, name) is None}
+            exclude={name for name in ("images", "joint", "model") if getattr(self, name) is None}
         ).encode()
 
 

@@ -5,16 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.domain.picture import Picture
+
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length", "stopped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation."""
+    """One turn of a conversation.
+
+    Attributes:
+        pictures: of a user's turn; they stand before the text.
+    """
 
     role: Role
     content: str
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

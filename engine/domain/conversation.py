@@ -6,11 +6,12 @@ without a parent; siblings (messages with the same parent) are the versions that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.domain.chat import Message
+from engine.domain.picture import Picture, StoredPicture
 
 MessageRole = Literal["user", "assistant"]
 MessageState = Literal["streaming", "done", "stopped", "failed", "interrupted"]
@@ -76,6 +77,7 @@ class StoredMessage:
         created: seconds since 1970.
         is_cut, summary: the model is sent this message and what follows, with the summary in place of what is above.
         place, versions: this is the ``place``-th of ``versions`` siblings, from 1.
+        pictures: of a question; they stand before its text.
     """
 
     id: int
@@ -95,6 +97,7 @@ class StoredMessage:
     summary: str = ""
     place: int = 1
     versions: int = 1
+    pictures: tuple[StoredPicture, ...] = ()
 
     @property
     def can_continue(self) -> bool:
@@ -174,11 +177,14 @@ class SavedPrompt:
     text: str
 
 
-def sent_messages(path: Sequence[StoredMessage], options: ChatOptions) -> list[Message]:
+def sent_messages(
+    path: Sequence[StoredMessage], options: ChatOptions, picture: Callable[[StoredPicture], Picture] | None = None
+) -> list[Message]:
     """What the engine is sent for a path: from the cut on, without empty answers and the questions that got them.
 
     Args:
         path: oldest first; an answer that is still empty may stand at its end.
+        picture: gives the bytes of a picture; None: the engine does not see, and is told what it is not shown.
     """
     start = max((place for place, message in enumerate(path) if message.is_cut), default=0)
     system = options.system.strip()
@@ -190,11 +196,16 @@ def sent_messages(path: Sequence[StoredMessage], options: ChatOptions) -> list[M
         if message.role == "user":
             question = message
         elif message.text and question is not None:
-            found += [Message("user", question.text), Message("assistant", message.text)]
+            found += [_question(question, picture), Message("assistant", message.text)]
             question = None
     if question is not None:  # the one that waits for its answer
-        found.append(Message("user", question.text))
+        found.append(_question(question, picture))
     return found
+
+
+def unseen(pictures: Sequence[StoredPicture | Picture]) -> str:
+    """What stands in a question for pictures that the model is not shown; a line each."""
+    return "\n".join(f"[The picture {picture.name} was here. You cannot see it.]" for picture in pictures)
 
 
 def title_of(text: str, limit: int = 60) -> str:
@@ -203,6 +214,14 @@ def title_of(text: str, limit: int = 60) -> str:
     if len(line) <= limit:
         return line
     return line[:limit].rsplit(" ", 1)[0].rstrip() + " …"
+
+
+def _question(message: StoredMessage, picture: Callable[[StoredPicture], Picture] | None) -> Message:
+    if not message.pictures:
+        return Message("user", message.text)
+    if picture is None:
+        return Message("user", f"{unseen(message.pictures)}\n\n{message.text}".rstrip())
+    return Message("user", message.text, tuple(map(picture, message.pictures)))
 
 
 def _sum(first: int | None, second: int | None) -> int | None:

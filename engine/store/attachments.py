@@ -1,11 +1,14 @@
-"""Text files that are put into a message."""
+"""Files that are put into a message: their text, or a picture for an engine that sees."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.domain.picture import Picture, Sight
 from engine.errors import InputError
+from engine.picture_header import looks_like_picture
+from engine.pictures import read_picture
 
 MOST_BYTES = 1_000_000  # about 250,000 tokens: more than any window of the model holds
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".avif"})
@@ -28,13 +31,29 @@ class Attachment:
         return f"{self.name}:\n{fence}{suffix}\n{self.text.rstrip()}\n{fence}"
 
 
+def read_given(path: Path, sight: Sight) -> Attachment | Picture:
+    """What a dropped, pasted or chosen file is: a picture (by its first bytes, or its name), else a text.
+
+    Args:
+        sight: of the engine; where that is unknown a picture is taken, and the engine will say.
+
+    Raises:
+        InputError: a picture that the engine does not see or that cannot be sent; else as ``read_attachment``.
+    """
+    if not _is_picture(path):
+        return read_attachment(path)
+    if sight.sees == "no":
+        raise picture_refused(path.name, sight)
+    return read_picture(path)
+
+
 def read_attachment(path: Path) -> Attachment:
     """The text of a file: UTF-8, UTF-16 with its mark, else Windows-1252.
 
     Raises:
         InputError: it is a picture, no text, too large, or cannot be read; names the file.
     """
-    if path.suffix.lower() in PICTURES:
+    if _is_picture(path):
         raise picture_refused(path.name)
     try:
         size = path.stat().st_size
@@ -53,14 +72,33 @@ def read_attachment(path: Path) -> Attachment:
     return Attachment(path.name, _decoded(data, path.name))
 
 
-def picture_refused(name: str = "the picture") -> InputError:
-    """Why a picture is not taken."""
+def picture_refused(name: str = "the picture", sight: Sight | None = None) -> InputError:
+    """Why a picture is not taken.
+
+    Args:
+        sight: of the engine; None: only texts are wanted.
+    """
     return InputError(
         "attachment.picture",
-        "{name} was not taken: messages hold text only, the engine is sent no pictures",
-        remedy="describe what matters in words",
+        "{name} was not taken: {why}",
+        remedy="describe what matters in words"
+        if sight is None
+        else "take an engine that sees, or describe it in words",
         name=name,
+        why="a text is wanted here, and no pictures" if sight is None else f"the engine sees no pictures: {sight.why}",
     )
+
+
+def _is_picture(path: Path) -> bool:
+    if path.suffix.lower() in PICTURES:
+        return True
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return looks_like_picture(file.read(16))
+    except (OSError, ValueError):
+        return False  # whoever reads it says why
 
 
 def _decoded(data: bytes, name: str) -> str:

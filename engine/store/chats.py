@@ -15,6 +15,7 @@ from typing import Any
 
 from engine.domain.conversation import AnswerFigures, ChatOptions, Ending, MessageState, StoredMessage, title_of
 from engine.errors import InputError
+from engine.store.chats_pictures import NO_CONVERSATION, Given, add, drop_unused, remove
 from engine.store.chats_read import ChatReader
 from engine.store.chats_schema import CHATS_SCHEMA
 from engine.store.db import Database
@@ -80,6 +81,20 @@ class ChatStore(ChatReader):
     def set_draft(self, conversation: int, text: str) -> None:
         self._set("conversation", conversation, draft=clean(text))
 
+    def set_draft_pictures(self, conversation: int | None, pictures: Given) -> None:
+        """The pictures of what is not sent yet, in place of those before; None: of a conversation to be.
+
+        Raises:
+            InputError: too many.
+        """
+        owner = conversation or NO_CONVERSATION
+
+        def replace(connection: sqlite3.Connection) -> None:
+            remove(connection, "draft_picture", owner)
+            add(connection, "draft_picture", owner, pictures)
+
+        self._database.write(replace)
+
     def delete(self, conversation: int) -> None:
         """Takes it out of the list and of searches; ``restore`` brings it back for 30 days."""
         self._set("conversation", conversation, deleted=self._clock())
@@ -88,41 +103,54 @@ class ChatStore(ChatReader):
         self._set("conversation", conversation, deleted=None)
 
     def purge(self, *, older_than_s: float = KEPT_DELETED_S) -> int:
-        """Removes for good what was deleted so long ago; how many conversations."""
+        """Removes for good what was deleted so long ago, and pictures that nothing shows; how many conversations."""
         limit = self._clock() - older_than_s
 
-        def remove(connection: sqlite3.Connection) -> int:
+        def clear(connection: sqlite3.Connection) -> int:
             gone = "SELECT id FROM conversation WHERE deleted <= ?"
             connection.execute(f"DELETE FROM message WHERE conversation IN ({gone})", (limit,))
-            return connection.execute("DELETE FROM conversation WHERE deleted <= ?", (limit,)).rowcount
+            removed = connection.execute("DELETE FROM conversation WHERE deleted <= ?", (limit,)).rowcount
+            drop_unused(connection)
+            return removed
 
-        return self._database.write(remove)
+        return self._database.write(clear)
 
     # --- messages -----------------------------------------------------------------------------------------------------
 
-    def ask(self, conversation: int, parent: int | None, text: str, *, model: str = "") -> StoredMessage:
+    def ask(
+        self, conversation: int, parent: int | None, text: str, *, model: str = "", pictures: Given = ()
+    ) -> StoredMessage:
         """A question, and the row of the answer that will follow it; both are on disk afterwards.
 
         Args:
             parent: the message that the question follows; None for a first one, or another version of the first.
+            pictures: new ones, or those of another version of the question.
 
         Returns:
             The answer; its parent is the question. The path that is shown ends with it, and the draft is empty.
-        """
-        return self.message(self._database.write(lambda found: self._ask(found, conversation, parent, text, model)))
 
-    def ask_first(self, text: str, options: ChatOptions, *, model: str = "") -> tuple[int, StoredMessage]:
+        Raises:
+            InputError: too many pictures.
+        """
+        return self.message(
+            self._database.write(lambda found: self._ask(found, conversation, parent, text, model, pictures))
+        )
+
+    def ask_first(
+        self, text: str, options: ChatOptions, *, model: str = "", pictures: Given = ()
+    ) -> tuple[int, StoredMessage]:
         """The first question of a new conversation, and the row of its answer: all of it or nothing.
 
         Returns:
             The conversation and the answer.
         """
 
-        def add(connection: sqlite3.Connection) -> tuple[int, int]:
+        def begin(connection: sqlite3.Connection) -> tuple[int, int]:
             conversation = self._create(connection, "", options)
-            return conversation, self._ask(connection, conversation, None, text, model)
+            remove(connection, "draft_picture", NO_CONVERSATION)
+            return conversation, self._ask(connection, conversation, None, text, model, pictures)
 
-        conversation, answer = self._database.write(add)
+        conversation, answer = self._database.write(begin)
         return conversation, self.message(answer)
 
     def answer_again(self, conversation: int, question: int, *, model: str = "") -> StoredMessage:
@@ -250,14 +278,23 @@ class ChatStore(ChatReader):
             updated=now,
         )
 
-    def _ask(self, connection: sqlite3.Connection, conversation: int, parent: int | None, text: str, model: str) -> int:
+    def _ask(
+        self,
+        connection: sqlite3.Connection,
+        conversation: int,
+        parent: int | None,
+        text: str,
+        model: str,
+        pictures: Given,
+    ) -> int:
         question = clean(text)
         asked = self._add(connection, conversation, parent, role="user", text=question, state="done")
+        add(connection, "shown", asked, pictures)
+        remove(connection, "draft_picture", conversation)
+        title = title_of(question) or clean(pictures[0].name if pictures else "")
         answer = self._add(connection, conversation, asked, role="assistant", text="", state="streaming", model=model)
         named = "CASE WHEN named OR title <> '' THEN title ELSE ? END"
-        connection.execute(
-            f"UPDATE conversation SET draft = '', title = {named} WHERE id = ?", (title_of(question), conversation)
-        )
+        connection.execute(f"UPDATE conversation SET draft = '', title = {named} WHERE id = ?", (title, conversation))
         return answer
 
     def _add(self, connection: sqlite3.Connection, conversation: int, parent: int | None, **values: Any) -> int:

@@ -13,11 +13,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from engine.domain.conversation import Conversation, StoredMessage, title_of
+from engine.domain.picture import Picture
 from engine.errors import InputError, UserError
 from engine.store.chats import ChatStore, clean, insert
+from engine.store.chats_exchange_pictures import PictureData, PictureName, named, plain_names, taken, with_data
+from engine.store.chats_pictures import add
 from engine.store.chats_read import ChatReader
 
-FORMAT, VERSION = "diffusion-desk-chats", 1
+FORMAT, VERSION = "diffusion-desk-chats", 2  # 2 added pictures; a file without any is still written as 1
 MOST_BYTES = 1 << 30  # a larger file is no export of ours, and reading it whole would take the memory away
 
 Moment = Annotated[float, Field(ge=0, le=253402300799, allow_inf_nan=False)]  # up to the year 9999
@@ -49,6 +52,7 @@ class _Message(BaseModel):
     figures: _Figures = _Figures()
     is_cut: bool = False
     summary: str = ""
+    pictures: tuple[PictureName, ...] = ()
 
 
 class _Conversation(BaseModel):
@@ -60,6 +64,7 @@ class _Conversation(BaseModel):
     thinking: bool = False
     max_tokens: Annotated[int, Field(ge=1, le=2**31)] | None = None
     draft: str = ""
+    draft_pictures: tuple[PictureName, ...] = ()
     created: Moment = 0.0
     updated: Moment = 0.0
     tip: int | None = None
@@ -70,6 +75,7 @@ class _File(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     conversations: tuple[_Conversation, ...]
+    pictures: dict[str, PictureData] = {}
 
 
 def as_json(reader: ChatReader, conversations: Sequence[int]) -> str:
@@ -78,10 +84,16 @@ def as_json(reader: ChatReader, conversations: Sequence[int]) -> str:
     Raises:
         InputError: there is no such conversation.
     """
-    found = [_plain(reader.conversation(number), reader.tree(number)) for number in conversations]
-    return (
-        json.dumps({"format": FORMAT, "version": VERSION, "conversations": found}, ensure_ascii=False, indent=1) + "\n"
-    )
+    trees = [reader.tree(number) for number in conversations]
+    drafts = [reader.draft_pictures(number) for number in conversations]
+    found = [
+        _plain(reader.conversation(number), tree) | ({"draft_pictures": plain_names(draft)} if draft else {})
+        for number, tree, draft in zip(conversations, trees, drafts, strict=True)
+    ]
+    shown = [picture for tree in trees for message in tree for picture in message.pictures]
+    pictures = with_data(reader, [*shown, *(picture for draft in drafts for picture in draft)])
+    whole = {"format": FORMAT, "version": VERSION if pictures else 1, "conversations": found}
+    return json.dumps(whole | ({"pictures": pictures} if pictures else {}), ensure_ascii=False, indent=1) + "\n"
 
 
 def as_markdown(reader: ChatReader, conversations: Sequence[int]) -> str:
@@ -98,15 +110,17 @@ def import_json(store: ChatStore, data: bytes, source: str) -> list[int]:
         source: the file's name, for messages.
 
     Raises:
-        InputError: it is no such file, or newer, or a conversation in it does not hang together; names the place.
+        InputError: it is no such file, or newer, or a conversation in it does not hang together, or a picture is none;
+            names the place.
     """
-    conversations = _parsed(data, source)
+    file = _parsed(data, source)
+    conversations, pictures = file.conversations, taken(file.pictures, source)
     ordered = [_checked(found, f"{source}: conversation {number}") for number, found in enumerate(conversations, 1)]
 
-    def add(connection: sqlite3.Connection) -> list[int]:
-        return [_add(connection, found, depths) for found, depths in zip(conversations, ordered, strict=True)]
+    def put(connection: sqlite3.Connection) -> list[int]:
+        return [_add(connection, found, depths, pictures) for found, depths in zip(conversations, ordered, strict=True)]
 
-    return store.transact(add)
+    return store.transact(put)
 
 
 def read_file(path: Path) -> bytes:
@@ -174,10 +188,11 @@ def _plain_message(message: StoredMessage, numbers: dict[int, int]) -> dict[str,
         "figures": asdict(message.figures),
         "is_cut": message.is_cut,
         "summary": message.summary,
+        **({"pictures": plain_names(message.pictures)} if message.pictures else {}),
     }
 
 
-def _parsed(data: bytes, source: str) -> tuple[_Conversation, ...]:
+def _parsed(data: bytes, source: str) -> _File:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -195,7 +210,7 @@ def _parsed(data: bytes, source: str) -> tuple[_Conversation, ...]:
             known=VERSION,
         )
     try:
-        return _File.model_validate(found).conversations
+        return _File.model_validate(found)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
@@ -249,7 +264,9 @@ def _checked(conversation: _Conversation, where: str) -> dict[int, int]:
     return depths
 
 
-def _add(connection: sqlite3.Connection, found: _Conversation, depths: dict[int, int]) -> int:
+def _add(
+    connection: sqlite3.Connection, found: _Conversation, depths: dict[int, int], pictures: dict[str, Picture]
+) -> int:
     first = next((message.text for message in found.messages if message.parent is None), "")
     conversation = insert(
         connection,
@@ -266,7 +283,7 @@ def _add(connection: sqlite3.Connection, found: _Conversation, depths: dict[int,
     )
     numbers: dict[int, int] = {}
     for message in found.messages:
-        values = message.model_dump(exclude={"id", "parent", "figures"})
+        values = message.model_dump(exclude={"id", "parent", "figures", "pictures"})
         values |= {name: clean(value) for name, value in values.items() if isinstance(value, str)}
         numbers[message.id] = insert(
             connection,
@@ -277,6 +294,8 @@ def _add(connection: sqlite3.Connection, found: _Conversation, depths: dict[int,
             **values,
             **message.figures.model_dump(),
         )
+        add(connection, "shown", numbers[message.id], named(message.pictures, pictures))
+    add(connection, "draft_picture", conversation, named(found.draft_pictures, pictures))
     tip = numbers.get(found.tip) if found.tip is not None else next(reversed(numbers.values()), None)
     connection.execute("UPDATE conversation SET tip = ? WHERE id = ?", (tip, conversation))
     return conversation
@@ -291,7 +310,9 @@ def _markdown(reader: ChatReader, number: int) -> str:
     for message in reader.page(conversation.tip, limit=2**31):
         name = "You" if message.role == "user" else message.model or "Assistant"
         when = datetime.fromtimestamp(message.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
-        parts += [f"## {name}, {when}", message.text or "(empty)"]
+        shown = [f"*Picture: {each.name} ({each.kind}, {each.width} x {each.height})*" for each in message.pictures]
+        parts += [f"## {name}, {when}", *shown]
+        parts += [message.text or "(empty)"] if message.text or not shown else []
         if note := _ending(message):
             parts.append(f"*{note}*")
     return "\n\n".join(parts) + "\n"

@@ -17,7 +17,9 @@ from engine.domain.conversation import (
     SearchHit,
     StoredMessage,
 )
+from engine.domain.picture import Picture, StoredPicture
 from engine.errors import InputError
+from engine.store.chats_pictures import NO_CONVERSATION, listed, parsed, with_bytes
 from engine.store.chats_schema import CHATS_SCHEMA
 from engine.store.chats_search import LIMIT, search
 from engine.store.db import connect_readonly, translated
@@ -27,13 +29,14 @@ HISTORY_READ = 5  # so many questions are looked through for each that is listed
 
 _COUNT = "(SELECT count(*) FROM message WHERE message.conversation = conversation.id)"
 _INFO = f"id, title, pinned, created, updated, {_COUNT}, deleted"
-_MESSAGE = """
+_MESSAGE = f"""
     m.id, m.parent, m.depth, m.role, m.text, m.state, m.thought, m.finish, m.error, m.remedy, m.model, m.created,
     m.seconds, m.first_canvas_s, m.canvases, m.denoise_steps, m.prompt_tokens, m.completion_tokens,
     m.is_cut, m.summary,
     (SELECT count(*) FROM message AS s
      WHERE s.conversation = m.conversation AND s.parent IS m.parent AND s.id <= m.id),
-    (SELECT count(*) FROM message AS s WHERE s.conversation = m.conversation AND s.parent IS m.parent)"""
+    (SELECT count(*) FROM message AS s WHERE s.conversation = m.conversation AND s.parent IS m.parent),
+    {listed("shown", "m.id")}"""
 # From a message upwards. The join is on the primary key: a step costs the same in a conversation of any length.
 _PATH = """
     WITH RECURSIVE path (id, parent, length) AS (
@@ -152,6 +155,20 @@ class ChatReader:
             count, seconds, canvases, steps, tokens = rows.fetchone()
         return count, AnswerFigures(seconds, None, round(canvases), steps, None, tokens)
 
+    def picture(self, picture: StoredPicture) -> Picture:
+        """A picture with its bytes.
+
+        Raises:
+            InputError: it is not here any more.
+        """
+        with self._rows("SELECT data FROM picture WHERE sha256 = ?", (picture.sha256,)) as rows:
+            return with_bytes(rows.fetchone(), picture)
+
+    def draft_pictures(self, conversation: int | None) -> tuple[StoredPicture, ...]:
+        """The pictures of what is not sent yet; None: of a conversation to be."""
+        with self._rows(f"SELECT {listed('draft_picture', '?')}", (conversation or NO_CONVERSATION,)) as rows:
+            return parsed(rows.fetchone()[0])
+
     def history(self, limit: int = PAGE) -> list[str]:
         """What the user has written, the newest first, each text once."""
         sql = """SELECT m.text FROM message AS m JOIN conversation AS c ON c.id = m.conversation
@@ -189,5 +206,6 @@ def _info(row: tuple[object, ...]) -> ConversationInfo:
 def _message(row: tuple[object, ...]) -> StoredMessage:
     """From the columns of ``_MESSAGE``, which stand in the order of the fields, the figures in their midst."""
     figures = AnswerFigures(*row[12:18])  # type: ignore[arg-type]
-    is_cut, summary, place, versions = row[18:]
-    return StoredMessage(*row[:12], figures, bool(is_cut), summary, place, versions)  # type: ignore[call-arg,arg-type]
+    is_cut, summary, place, versions, pictures = row[18:]
+    told = (bool(is_cut), summary, place, versions, parsed(str(pictures)))
+    return StoredMessage(*row[:12], figures, *told)  # type: ignore[call-arg,arg-type]

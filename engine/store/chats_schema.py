@@ -5,6 +5,8 @@
 - ``message_words``, ``title_words``: full-text indexes, kept by triggers. ``unicode61`` folds case and, with
   ``remove_diacritics 2``, accents (https://sqlite.org/fts5.html#unicode61_tokenizer); the prefix indexes serve search
   while one types.
+- ``picture``: the bytes of pictures, once each. ``shown``, ``draft_picture``: which message, and which conversation's
+  draft (0: of one to be), shows which, in order.
 - ``prompt``: saved system prompts. ``note``: single values, for instance the draft of a conversation to be.
 """
 
@@ -69,6 +71,31 @@ def create_tables(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TABLE note (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID")
     for table, column in (("message", "text"), ("conversation", "title")):
         _index_words(connection, table, column)
+
+
+@CHATS_SCHEMA.step(2)
+def add_pictures(connection: sqlite3.Connection) -> None:
+    """Add pictures of messages and of drafts."""
+    connection.execute(
+        """CREATE TABLE picture (
+            sha256 TEXT PRIMARY KEY,
+            kind TEXT NOT NULL CHECK (kind IN ('png', 'jpeg', 'webp', 'gif')),
+            width INTEGER NOT NULL,
+            height INTEGER NOT NULL,
+            data BLOB NOT NULL
+        ) STRICT"""
+    )
+    for table, owner in (("shown", "message"), ("draft_picture", "conversation")):
+        connection.execute(
+            f"""CREATE TABLE {table} (
+                {owner} INTEGER NOT NULL,
+                place INTEGER NOT NULL,
+                picture TEXT NOT NULL,
+                name TEXT NOT NULL,
+                PRIMARY KEY ({owner}, place)
+            ) STRICT, WITHOUT ROWID"""
+        )
+        connection.execute(f"CREATE INDEX {table}_picture ON {table} (picture)")
 
 
 def _index_words(connection: sqlite3.Connection, table: str, column: str) -> None:
