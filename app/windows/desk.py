@@ -297,6 +297,6 @@ class Desk(QObject):
                     await close_down()
         finally:
             if self.desktop is not None:
-                self.desktop.close_down()
+                await self.desktop.close_down()
             self.window.finish()
             self._done.set()

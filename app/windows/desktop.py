@@ -112,7 +112,8 @@ class DesktopTools(QObject):
         if self.tray.look():
             self._window.hide()
 
-    def close_down(self) -> None:
+    async def close_down(self) -> None:
+        await self.messages.close_down()
         self.tray.close_down()
 
     def _on_close_chosen(self, choice: str, remember: bool) -> None:

@@ -1,27 +1,28 @@
 """Messages of the desktop (freedesktop's notification service over D-Bus), or of the tray where there is none.
 
-Shown only while no window of ours is in front. A click brings up the place that the message is about.
-
-The service's ``Notify`` takes a ``uint32``, which Python's int does not become; the proxy's own meta-object, which Qt
-makes from the service's introspection, has a method with that type, and is called with typed arguments.
+Shown only while no window of ours is in front. A click brings up the place that the message is about. The service is
+never waited for by the window.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Q_ARG, Q_RETURN_ARG, SLOT, QMetaObject, QObject, Qt, Slot
-from PySide6.QtDBus import QDBusConnection, QDBusInterface, QDBusMessage
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
+
+from app.tasks import cancel_all, spawn
+from app.windows.bus import ANSWER_S, BusFault, SessionBus
+from app.windows.bus_wire import BusMessage
 
 if TYPE_CHECKING:
     from app.windows.tray import Tray
 
 SERVICE = "org.freedesktop.Notifications"
 PATH = "/org/freedesktop/Notifications"
-ANSWER_MS = 1000  # a service that is asleep is not waited for longer
 SERVERS_OWN_TIME = -1
 KEPT = 20  # messages whose clicks are waited for
 
@@ -38,18 +39,27 @@ class DesktopMessages(QObject):
     """Shows messages; asks ``wanted`` each time, which is the user's setting."""
 
     def __init__(
-        self, tray: Tray, desktop_file: str, wanted: Callable[[], bool], parent: QObject | None = None
+        self,
+        tray: Tray,
+        desktop_file: str,
+        wanted: Callable[[], bool],
+        parent: QObject | None = None,
+        *,
+        answer_s: float = ANSWER_S,
     ) -> None:
+        """``answer_s``: seconds after which a service that does not answer is taken for none."""
         super().__init__(parent)
         self._tray = tray
         self._desktop_file = desktop_file
         self._wanted = wanted
-        self._service: QDBusInterface | None = None
+        self._bus = SessionBus(self._on_signal, answer_s, self)
+        self._in_turn = asyncio.Lock()  # the next message of a topic needs the number of the one before
         self._runs: dict[int, Run] = {}
         self._topics: dict[str, int] = {}
+        self._early: list[BusMessage] = []  # signals that overtook the number of their message
 
     def show(self, topic: str, title: str, text: str, run: Run) -> bool:
-        """A message, unless the user looks at us or wants none; whether it was shown.
+        """A message, unless the user looks at us or wants none; whether it is one.
 
         Args:
             topic: a new message of a topic takes the place of the one before.
@@ -57,72 +67,57 @@ class DesktopMessages(QObject):
         """
         if not self._wanted() or in_front():
             return False
-        number = self._notify(self._topics.get(topic, 0), title, text)
+        spawn(self, self.shown(topic, title, text, run), "desktop message")
+        return True
+
+    async def shown(self, topic: str, title: str, text: str, run: Run) -> bool:
+        """Shows a message by the service or by the tray; whether one of them took it."""
+        async with self._in_turn:
+            self._early.clear()
+            number = await self._notify(self._topics.get(topic, 0), title, text)
+            if number:
+                self._topics[topic] = number
+                self._runs[number] = run
+                for old in list(self._runs)[:-KEPT]:
+                    del self._runs[old]
         if number:
-            self._topics[topic] = number
-            self._runs[number] = run
-            for old in list(self._runs)[:-KEPT]:
-                del self._runs[old]
+            early, self._early = self._early, []
+            for message in early:
+                self._on_signal(message)
             return True
         if self._tray.look():
             self._tray.message(title, text, run)
             return True
         return False
 
-    def _notify(self, replaces: int, title: str, text: str) -> int:
+    async def close_down(self) -> None:
+        await cancel_all(self)
+        await self._bus.close()
+
+    async def _notify(self, replaces: int, title: str, text: str) -> int:
         """The message's number; 0 where no service answers."""
-        service = self._connected()
-        if service is None:
+        name, icon = "Diffusion Desk", self._desktop_file
+        actions = ["default", self.tr("Show")]
+        hints = [("desktop-entry", ("s", self._desktop_file))]
+        values = [name, replaces, icon, title, _plain(text), actions, hints, SERVERS_OWN_TIME]
+        try:
+            await self._bus.listen(f"type='signal',sender='{SERVICE}',interface='{SERVICE}',path='{PATH}'")
+            (number,) = await self._bus.call((SERVICE, PATH, SERVICE, "Notify"), "susssasa{sv}i", values)
+        except (BusFault, ValueError):  # ValueError: an answer of another shape
             return 0
-        number = QMetaObject.invokeMethod(
-            service,
-            "Notify",
-            Qt.ConnectionType.DirectConnection,
-            Q_RETURN_ARG("uint"),
-            Q_ARG(str, "Diffusion Desk"),
-            Q_ARG("uint", replaces),
-            Q_ARG(str, self._desktop_file),
-            Q_ARG(str, title),
-            Q_ARG(str, _plain(text)),
-            Q_ARG("QStringList", ["default", self.tr("Show")]),
-            Q_ARG("QVariantMap", {"desktop-entry": self._desktop_file}),
-            Q_ARG(int, SERVERS_OWN_TIME),
-        )
         return number if isinstance(number, int) else 0
 
-    def _connected(self) -> QDBusInterface | None:
-        """The service, looked for anew while there is none."""
-        if self._service is not None and self._service.isValid():
-            return self._service
-        bus = QDBusConnection.sessionBus()
-        if not bus.isConnected():
-            return None
-        service = QDBusInterface(SERVICE, PATH, SERVICE, bus, self)
-        if not service.isValid():
-            service.deleteLater()
-            return None
-        service.setTimeout(ANSWER_MS)
-        for member, slot in (
-            ("ActionInvoked", SLOT("_on_action(QDBusMessage)")),
-            ("ActivationToken", SLOT("_on_token(QDBusMessage)")),
-        ):
-            bus.connect(SERVICE, PATH, SERVICE, member, self, slot)  # type: ignore[call-overload] # not bytes at all
-        self._service = service
-        return service
-
-    @Slot(QDBusMessage)
-    def _on_action(self, message: QDBusMessage) -> None:
-        number = message.arguments()[0]
-        run = self._runs.pop(number, None)
-        if run is not None:
-            run()
-
-    @Slot(QDBusMessage)
-    def _on_token(self, message: QDBusMessage) -> None:
-        """Comes before the action: with it Wayland lets us take the focus."""
-        number, token = message.arguments()[:2]
-        if number in self._runs:
-            os.environ["XDG_ACTIVATION_TOKEN"] = token
+    def _on_signal(self, message: BusMessage) -> None:
+        number = message.arguments[0] if message.arguments else 0
+        if message.interface != SERVICE:
+            return
+        if number not in self._runs:
+            if self._in_turn.locked():
+                self._early.append(message)
+        elif message.member == "ActivationToken" and len(message.arguments) > 1:
+            os.environ["XDG_ACTIVATION_TOKEN"] = str(message.arguments[1])  # before the action: lets us take the focus
+        elif message.member == "ActionInvoked":
+            self._runs.pop(number)()
 
 
 def _plain(text: str) -> str:

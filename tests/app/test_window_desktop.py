@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import shutil
 import signal
 import sys
@@ -274,75 +272,6 @@ async def test_files_are_opened_by_what_they_are(desk: Desk, tmp_path: Path) -> 
     texts = [notice.text for notice in desk.window.notices.notices()]
     assert any("picture.png is no form" in text for text in texts)
     assert any("gone.json" in text for text in texts)
-
-
-# ---- messages of the desktop
-CLIENT = """
-import json, os
-from PySide6.QtWidgets import QApplication
-from app.windows.messages import DesktopMessages
-from app.windows.tray import Tray
-app = QApplication([])
-messages = DesktopMessages(Tray(lambda: False), "diffusion-desk", lambda: True)
-clicked = []
-def click(word):
-    clicked.append([word, os.environ.get("XDG_ACTIVATION_TOKEN", "")])
-    if word == "first":
-        messages.show("engine", "Second", "x", lambda: click("second"))
-    else:
-        print(json.dumps(clicked), flush=True)
-        app.quit()
-shown = messages.show("engine", "The engine stopped", "a < b & c", lambda: click("first"))
-print(json.dumps(shown), flush=True)
-if shown:
-    app.exec()
-"""
-
-
-async def on_a_bus(root: Path, service: bool) -> tuple[list[str], list[dict[str, object]]]:
-    """What a client on a session bus of its own prints, and what the service there has been asked."""
-    if shutil.which("dbus-daemon") is None:
-        pytest.skip("dbus-daemon is not installed")
-    pipe = asyncio.subprocess.PIPE
-    bus = await asyncio.create_subprocess_exec(
-        "dbus-daemon", "--session", "--nofork", "--print-address", stdout=pipe, stderr=asyncio.subprocess.DEVNULL
-    )
-    assert bus.stdout is not None
-    address = (await asyncio.wait_for(bus.stdout.readline(), WAIT_S)).decode().strip()
-    environment = {**os.environ, "DBUS_SESSION_BUS_ADDRESS": address, "PYTHONPATH": str(root)}
-    asked = None
-    try:
-        if service:
-            fake = root / "tests" / "fakes" / "notification_service.py"
-            asked = await asyncio.create_subprocess_exec(sys.executable, str(fake), stdout=pipe, env=environment)
-            assert asked.stdout is not None
-            assert json.loads(await asyncio.wait_for(asked.stdout.readline(), WAIT_S)) == {"registered": True}
-        client = await asyncio.create_subprocess_exec(sys.executable, "-c", CLIENT, stdout=pipe, env=environment)
-        out, _ = await asyncio.wait_for(client.communicate(), WAIT_S)
-        said = b""
-        if asked is not None:
-            asked.terminate()
-            said, _ = await asyncio.wait_for(asked.communicate(), WAIT_S)
-    finally:
-        bus.terminate()
-        await bus.wait()
-    return out.decode().splitlines(), [json.loads(line) for line in said.splitlines()]
-
-
-async def test_a_message_is_shown_and_a_click_comes_back(root: Path) -> None:
-    lines, asked = await on_a_bus(root, service=True)
-    assert json.loads(lines[0]) is True
-    assert json.loads(lines[1]) == [["first", "token-1"], ["second", "token-1"]]
-    first, second = asked
-    assert first["title"] == "The engine stopped"
-    assert first["body"] == "a &lt; b &amp; c"
-    assert first["icon"] == "diffusion-desk"
-    assert second["replaces"] == first["number"]  # the newer one of a topic takes the older one's place
-
-
-async def test_without_a_service_and_a_tray_nothing_is_shown(root: Path) -> None:
-    lines, _asked = await on_a_bus(root, service=False)
-    assert [json.loads(line) for line in lines] == [False]
 
 
 @pytest.fixture

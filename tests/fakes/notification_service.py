@@ -1,4 +1,7 @@
-"""A notification service on the session bus, as a process: prints each message as JSON and answers it with a click."""
+"""A notification service on the session bus, as a process: prints each message as JSON and answers it with a click.
+
+With ``held`` as its argument it has its name but reads nothing, until a line comes on its standard input.
+"""
 
 from __future__ import annotations
 
@@ -59,6 +62,8 @@ def main() -> None:
     service = Service(bus)
     bus.registerObject(PATH, service, QDBusConnection.RegisterOption.ExportAllSlots)
     tell({"registered": bus.registerService(SERVICE)})
+    if "held" in sys.argv:
+        sys.stdin.readline()
     app.exec()
 
 

@@ -1,0 +1,166 @@
+"""A connection to the session bus (D-Bus) on the event loop: no call holds the window, whoever does not answer.
+
+QtDBus cannot do this from Python: an asynchronous call takes its arguments as Python's, which never become the
+``uint32`` that a notification needs, and a call through a proxy waits with the interpreter's lock held, so that not
+even another thread helps (seen with PySide6 6.12: 25 s for a service that hangs).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+from PySide6.QtCore import QObject
+
+from app.tasks import cancel_all, spawn
+from app.windows.bus_wire import ERROR, HEAD, REPLY, SIGNAL, BusMessage, Target, packed_call, size_of, unpacked
+
+log = logging.getLogger(__name__)
+
+BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+ANSWER_S = 5.0  # a service that has to be started first needs a moment
+
+
+class BusFault(Exception):
+    """The bus or the service refused, did not answer in time, or went away."""
+
+
+class SessionBus(QObject):
+    """One connection, made with the first call and again when it has broken.
+
+    Args:
+        on_signal: gets every signal that ``listen`` asked for.
+        answer_s: seconds that an answer is waited for.
+    """
+
+    def __init__(self, on_signal: Callable[[BusMessage], None], answer_s: float, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._on_signal = on_signal
+        self._answer_s = answer_s
+        self._writer: asyncio.StreamWriter | None = None
+        self._waiting: dict[int, asyncio.Future[tuple[Any, ...]]] = {}
+        self._serial = 0
+        self._rules: list[str] = []
+        self._making = asyncio.Lock()
+
+    async def listen(self, rule: str) -> None:
+        """Asks for the signals of a match rule, also after a connection has broken.
+
+        Raises:
+            BusFault: see there.
+        """
+        if rule not in self._rules:
+            await self.call((*BUS, "AddMatch"), "s", [rule])
+            self._rules.append(rule)
+
+    async def call(self, target: Target, signature: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """A method call, see ``packed_call``; what it gives back.
+
+        Raises:
+            BusFault: see there.
+        """
+        try:
+            async with asyncio.timeout(self._answer_s):
+                async with self._making:
+                    if self._writer is None:
+                        await self._connect()
+                return await self._answered(target, signature, arguments)
+        except TimeoutError as error:
+            raise BusFault(f"{target[0]} does not answer") from error
+        except (OSError, EOFError, ValueError) as error:
+            raise BusFault(str(error)) from error
+
+    async def close(self) -> None:
+        """May be called twice."""
+        await cancel_all(self)
+        self._lose()
+
+    async def _connect(self) -> None:
+        path = socket_path(os.environ)
+        if path is None:
+            raise BusFault("there is no session bus")
+        reader, self._writer = await asyncio.open_unix_connection(path)
+        try:
+            await _let_in(reader, self._writer)
+            reading = self._read(reader, self._writer)
+            spawn(self, reading, "session bus", lambda error: log.warning("session bus: %s", error))
+            await self._answered((*BUS, "Hello"), "", [])
+            for rule in self._rules:
+                await self._answered((*BUS, "AddMatch"), "s", [rule])
+        except BaseException:
+            self._lose()
+            raise
+
+    async def _answered(self, target: Target, signature: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        if self._writer is None:
+            raise BusFault("the session bus has gone")
+        self._serial += 1
+        serial = self._serial
+        answer: asyncio.Future[tuple[Any, ...]] = asyncio.get_running_loop().create_future()
+        self._waiting[serial] = answer
+        try:
+            self._writer.write(packed_call(serial, target, signature, arguments))
+            await self._writer.drain()
+            return await answer
+        finally:
+            self._waiting.pop(serial, None)
+
+    async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with contextlib.suppress(OSError, EOFError):
+                while True:
+                    head = await reader.readexactly(HEAD)
+                    self._take(unpacked(head + await reader.readexactly(size_of(head))))
+        finally:
+            if self._writer is writer:
+                self._lose()
+
+    def _take(self, message: BusMessage) -> None:
+        answer = self._waiting.get(message.serial)
+        if message.kind == SIGNAL:
+            self._on_signal(message)
+        elif answer is None or answer.done():
+            return  # it came too late
+        elif message.kind == REPLY:
+            answer.set_result(message.arguments)
+        elif message.kind == ERROR:
+            answer.set_exception(BusFault(" ".join(map(str, message.arguments))))
+
+    def _lose(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(BusFault("the session bus has gone"))
+
+
+async def _let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Says who we are: https://dbus.freedesktop.org/doc/dbus-specification.html#auth-mechanisms-external."""
+    writer.write(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
+    if not (await reader.readuntil(b"\r\n")).startswith(b"OK "):
+        raise BusFault("the session bus does not let us in")
+    writer.write(b"BEGIN\r\n")
+
+
+def socket_path(environment: dict[str, str] | os._Environ[str]) -> str | None:
+    """Where the session bus listens; None where there is none, or not on a Unix socket.
+
+    https://dbus.freedesktop.org/doc/dbus-specification.html#addresses
+    """
+    for address in environment.get("DBUS_SESSION_BUS_ADDRESS", "").split(";"):
+        transport, _, rest = address.partition(":")
+        values = dict(part.partition("=")[::2] for part in rest.split(","))
+        if transport == "unix" and "path" in values:
+            return unquote(values["path"])
+        if transport == "unix" and "abstract" in values:
+            return "\0" + unquote(values["abstract"])
+    folder = environment.get("XDG_RUNTIME_DIR")
+    if not environment.get("DBUS_SESSION_BUS_ADDRESS") and folder and os.path.exists(f"{folder}/bus"):
+        return f"{folder}/bus"
+    return None
