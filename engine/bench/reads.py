@@ -10,6 +10,7 @@ that no rendering is measured; what the native wire reaches is told besides.
 Two answers to one read differ on a card whenever it shared its steps with other requests: products in bf16 and fp8
 round differently with another number of rows. So the two paths are compared with one read in flight, each with its
 whole prompt computed anew; what stock's own path makes of the same reads on two servers under load is told beside it.
+``--what pairs`` does that comparison alone, on one server, so that it can run beside a measurement on another card.
 """
 
 from __future__ import annotations
@@ -58,9 +59,11 @@ FLAGS = (
 IN_FLIGHT = 192
 FRESH_TIMES, SHARED_TIMES, OF_CEILING = 10.0, 40.0, 0.8
 SHARE, LOGPROB = 1e-3, 1e-2
+WHAT = ("rates", "pairs")
 LOADS = ("ceiling", "fresh", "shared_ceiling", "shared", "joint", "native")
 """Methods of ``Prompts``."""
 LOOK_S = 0.5
+TOLD = 50  # pairs between two lines about them
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,10 @@ class Setting:
         seconds: of each rate.
         reads: that are compared under load.
         pairs: that are compared one at a time.
+        pairs_s: seconds after which no further pair is begun.
         tokens: of a state.
         limit_s: for a start.
+        what: of ``WHAT``.
     """
 
     python: str
@@ -89,6 +94,8 @@ class Setting:
     parts: str = PARTS
     joint_slots: int = JOINT
     pairs: int = 500
+    pairs_s: float = 1e9
+    what: tuple[str, ...] = WHAT
 
 
 @dataclass(slots=True)
@@ -119,6 +126,10 @@ def setting(words: Sequence[str]) -> Setting:
     parser.add_argument("--seconds", type=float, default=8.0, help="of each rate")
     parser.add_argument("--reads", type=int, default=500, help="that are compared under load")
     parser.add_argument("--pairs", type=int, default=500, help="that are compared one at a time")
+    parser.add_argument("--pairs-seconds", type=float, default=1e9, help="after which no further pair is begun")
+    parser.add_argument(
+        "--what", nargs="+", choices=WHAT, default=WHAT, help="rates of both servers; pairs on the fast"
+    )
     parser.add_argument("--tokens", type=int, default=400, help="of a state")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for a start")
     parser.add_argument("--parts", default=PARTS)
@@ -128,16 +139,16 @@ def setting(words: Sequence[str]) -> Setting:
     flags = tuple(shlex.split(asked.flags))
     return Setting(
         *(asked.python, asked.model, flags, env),
-        *(
-            asked.in_flight,
-            asked.seconds,
-            asked.reads,
-            asked.tokens,
-            asked.limit,
-            asked.parts,
-            asked.joint_slots,
-            asked.pairs,
-        ),
+        in_flight=asked.in_flight,
+        seconds=asked.seconds,
+        reads=asked.reads,
+        tokens=asked.tokens,
+        limit_s=asked.limit,
+        parts=asked.parts,
+        joint_slots=asked.joint_slots,
+        pairs=asked.pairs,
+        pairs_s=asked.pairs_seconds,
+        what=tuple(asked.what),
     )
 
 
@@ -150,13 +161,13 @@ async def measure_with(words: Sequence[str]) -> BenchResult:
     asked = setting(words)
     found: dict[str, Measured] = {}
     try:
-        for name in ("stock", "fast"):
+        for name in ("stock", "fast") if "rates" in asked.what else ("fast",):
             with tempfile.TemporaryDirectory(prefix="desk") as folder:
                 async with server(asked, Path(folder), fast=name == "fast") as url, session() as client:
                     found[name] = await _measured(client, url, asked, compare_paths=name == "fast")
     except* UserError as errors:
         raise _first(errors) from None
-    return result(found["stock"], found["fast"], asked)
+    return result(found.get("stock"), found["fast"], asked)
 
 
 def _first(errors: BaseException) -> BaseException:
@@ -174,16 +185,31 @@ def session() -> aiohttp.ClientSession:
 async def _measured(session: aiohttp.ClientSession, url: str, asked: Setting, *, compare_paths: bool) -> Measured:
     prompts = await open_prompts(session, url, asked.tokens, asked.joint_slots)
     found = Measured()
-    await warm(session, url, prompts, asked)
-    for name in LOADS:
-        found.rates[name] = await rate_of(session, url, getattr(prompts, name), asked.in_flight, asked.seconds)
-        _tell(name, found.rates[name])
-    found.answers = await _mixed(session, url, prompts, asked, stock=False)
-    if compare_paths:
-        found.kept = await _mixed(session, url, prompts, asked, stock=True)
-        found.alone = [await _pair(session, url, prompts, number) for number in range(asked.pairs)]
-        _tell_text(f"{len(found.alone)} pairs compared")
+    if "rates" in asked.what:
+        await warm(session, url, prompts, asked)
+        for name in LOADS:
+            found.rates[name] = await rate_of(session, url, getattr(prompts, name), asked.in_flight, asked.seconds)
+            _tell(name, found.rates[name])
+        found.answers = await _mixed(session, url, prompts, asked, stock=False)
+        if compare_paths:
+            found.kept = await _mixed(session, url, prompts, asked, stock=True)
+    if compare_paths and "pairs" in asked.what:
+        found.alone = await _pairs(session, url, prompts, asked)
     return found
+
+
+async def _pairs(session: aiohttp.ClientSession, url: str, prompts: Prompts, asked: Setting) -> list[tuple[Any, Any]]:
+    """As many as there is time for; how they differ is told on the way."""
+    pairs: list[tuple[Any, Any]] = []
+    end = time.monotonic() + asked.pairs_s
+    while len(pairs) < asked.pairs and time.monotonic() < end:
+        pairs.append(await _pair(session, url, prompts, len(pairs)))
+        if len(pairs) % TOLD == 0 or len(pairs) == asked.pairs:
+            so_far = difference(*zip(*pairs, strict=True))
+            _tell_text(
+                f"{len(pairs)} pairs: share {so_far.share:.2g}, {so_far.logprob:.2g} nats, {so_far.tokens} argmax"
+            )
+    return pairs
 
 
 async def _pair(session: aiohttp.ClientSession, url: str, prompts: Prompts, number: int) -> tuple[Any, Any]:
@@ -279,8 +305,19 @@ def _tell_log(log: Path) -> None:
         _tell_text(line[:240])
 
 
-def result(stock: Measured, fast: Measured, asked: Setting) -> BenchResult:
-    """The figures, with the targets that follow from what stock reached."""
+def result(stock: Measured | None, fast: Measured, asked: Setting) -> BenchResult:
+    """The figures, with the targets that follow from what stock reached; without it those of the pairs only."""
+    figures = _rates(stock, fast) if stock else {}
+    figures |= _equality("path", difference(*zip(*fast.alone, strict=True)) if fast.alone else None, bounded=True)
+    if stock:
+        figures |= _equality("under_load", difference(stock.answers, fast.answers))
+        figures |= _equality("stock_under_load", difference(stock.answers, fast.kept))
+    given = {"flags": " ".join(asked.flags), "env": dict(asked.env), "in_flight": asked.in_flight}
+    plain = BenchResult("reads", figures)
+    return BenchResult("reads", figures, {**plain.machine, **given})
+
+
+def _rates(stock: Measured, fast: Measured) -> dict[str, Figure]:
     figures: dict[str, Figure] = {}
     for server, measured in (("stock", stock), ("fast", fast)):
         for name, rate in measured.rates.items():
@@ -297,12 +334,7 @@ def result(stock: Measured, fast: Measured, asked: Setting) -> BenchResult:
         figures[f"{name}_p99_ratio"] = Figure(p99, "", "at most", 1.0)
     joint = fast.rates["joint"].per_s / stock.rates["joint"].per_s
     figures["joint_ratio"] = Figure(joint, "", "at least", 1.0)
-    figures |= _equality("path", difference(*zip(*fast.alone, strict=True)) if fast.alone else None, bounded=True)
-    figures |= _equality("under_load", difference(stock.answers, fast.answers))
-    figures |= _equality("stock_under_load", difference(stock.answers, fast.kept))
-    given = {"flags": " ".join(asked.flags), "env": dict(asked.env), "in_flight": asked.in_flight}
-    plain = BenchResult("reads", figures)
-    return BenchResult("reads", figures, {**plain.machine, **given})
+    return figures
 
 
 def _equality(name: str, found: Difference | None, *, bounded: bool = False) -> dict[str, Figure]:

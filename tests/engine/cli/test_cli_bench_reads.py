@@ -112,6 +112,21 @@ def test_targets_follow_from_stock_and_the_higher_ceiling() -> None:
     assert found.machine["env"] == {"A": "b"}
 
 
+def test_pairs_alone_need_no_stock_server() -> None:
+    found = reads.result(None, measured(1.0, 1.0, 0.502), SETTING)
+    assert set(found.figures) == {"path_share", "path_logprob"}
+    assert not found.passed
+    assert reads.result(None, measured(1.0, 1.0, 0.5004), SETTING).passed
+
+
+def test_the_words_behind_the_dashes() -> None:
+    words = ["--python", "p", "--model", "m", "--flags", "--a 1 --b '{\"c\": 2}'", "--env", "X=y=z", "--what", "pairs"]
+    asked = reads.setting([*words, "--pairs-seconds", "9"])
+    assert asked.flags == ("--a", "1", "--b", '{"c": 2}')
+    assert asked.env == {"X": "y=z"}
+    assert (asked.what, asked.pairs_s, asked.pairs, asked.parts) == (("pairs",), 9.0, 500, reads.PARTS)
+
+
 @asynccontextmanager
 async def loopback(seen: list[int]) -> AsyncIterator[str]:
     """Answers reads in groups of three, and notes how many are there at once."""
