@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -21,6 +22,7 @@ from app.windows.main_window import bind
 from app.windows.messages import DesktopMessages
 from app.windows.page_commands import PageCommands
 from app.windows.places import Places
+from app.windows.recent import RecentForms
 from app.windows.tray import Tray
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ class DesktopTools(QObject):
         self.keys = KeyMap(self._window)
         self._join_tray()
         self._join_canvas()
+        self.recent = RecentForms(self.places.decisions().presenter.document, desk.window.state_file, self)
         self.places.decisions().runs.runs_changed.connect(self._refresh_palette)
 
     # ---- commands
@@ -135,11 +138,18 @@ class DesktopTools(QObject):
             if command.run is not None and command.id != "window.palette"
         ]
         found += [Entry("form", text, run) for text, run in self.page_commands.forms()]
+        found += [
+            Entry("form", path.name, partial(self._open_recent, path), str(path.parent)) for path in self.recent.files()
+        ]
         assert self._desk.chat is not None
         for talk in self._desk.chat.store.conversations():
             title = talk.title or self.tr("Untitled")
             found.append(Entry("conversation", title, partial(self.places.conversation, talk.id)))
         return found + self._runs()
+
+    def _open_recent(self, path: Path) -> None:
+        if not self.places.files([str(path)]):
+            self.recent.forget(path)
 
     def _runs(self) -> list[Entry]:
         return [

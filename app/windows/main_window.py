@@ -49,7 +49,7 @@ class MainWindow(QMainWindow):
     def __init__(self, state_file: QSettings, parent: QWidget | None = None) -> None:
         """``state_file``: where size, place, splitters and last page are kept (Wayland restores no places)."""
         super().__init__(parent)
-        self._state_file = state_file
+        self.state_file = state_file
         self._painted = False
         self._may_close = False
         self._pages: dict[str, QWidget] = {}
@@ -179,7 +179,7 @@ class MainWindow(QMainWindow):
 
     def _keep(self) -> None:
         """Remembers how the window stands. A maximised one keeps the size that it goes back to."""
-        kept = self._state_file
+        kept = self.state_file
         usual = self.normalGeometry() if self.isMaximized() or self.isFullScreen() else self.geometry()
         if usual.isValid():
             kept.setValue("window/size", usual.size())
@@ -193,7 +193,7 @@ class MainWindow(QMainWindow):
         kept.sync()
 
     def _restore(self) -> None:
-        size, corner = self._state_file.value("window/size"), self._state_file.value("window/position")
+        size, corner = self.state_file.value("window/size"), self.state_file.value("window/position")
         kept = QRect(
             corner if isinstance(corner, QPoint) else QPoint(),
             size if isinstance(size, QSize) and size.isValid() else QSize(*DEFAULT_SIZE),
@@ -205,15 +205,15 @@ class MainWindow(QMainWindow):
         self.setGeometry(place)
         # As large as its screen there is no room for the frame.
         is_full = any(place.united(area) == place for area in areas)
-        if is_full or self._state_file.value("window/maximized", False, type=bool):
+        if is_full or self.state_file.value("window/maximized", False, type=bool):
             self.setWindowState(self.windowState() | Qt.WindowState.WindowMaximized)
-        page = str(self._state_file.value("window/page", "chat"))
+        page = str(self.state_file.value("window/page", "chat"))
         self.show_page(page if page in PAGES else "chat")
 
     def _restore_splitters(self, page: QWidget) -> None:
         """The sizes alone: what a later program has changed about its splitters stays changed."""
         for splitter in page.findChildren(QSplitter):
-            kept = self._state_file.value(f"splitters/{splitter.objectName()}") if splitter.objectName() else None
+            kept = self.state_file.value(f"splitters/{splitter.objectName()}") if splitter.objectName() else None
             sizes = [int(size) for size in kept if str(size).isdigit()] if isinstance(kept, list) else []
             if len(sizes) == splitter.count() and any(sizes):
                 splitter.setSizes(sizes)

@@ -49,14 +49,21 @@ class Places(QObject):
         page.tabs.setCurrentWidget(page.runs_part)
         page.runs_part.list.select(run_id)
 
-    def files(self, names: list[str]) -> None:
-        """Opens files by what they are: a form, a table, exported conversations. What cannot be opened is told."""
+    def files(self, names: list[str]) -> bool:
+        """Opens files by what they are: a form, a table, exported conversations. What cannot be opened is told.
+
+        Returns:
+            Whether all could be read.
+        """
+        every = True
         for name in names:
             path = Path(name)
             try:
                 self._opener(path)(path)
             except InputError as error:
                 self._desk.notifier.report(error, self.tr("The file was not opened"))
+                every = False
+        return every
 
     def _opener(self, path: Path) -> Callable[[Path], object]:
         """

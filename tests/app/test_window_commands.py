@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from desk_driver import WAIT_S, answered, expect, until, within
@@ -19,6 +21,7 @@ from app.pages.decisions import DecisionsPage
 from app.windows.desk import Desk
 from app.windows.desktop import DesktopTools
 from app.windows.main_window import PAGES
+from app.windows.recent import KEPT, RecentForms
 from engine.batch.form import load_form
 from engine.paths import resources_dir
 
@@ -128,6 +131,40 @@ def test_folding_keeps_places() -> None:
 async def opened(field: QWidget) -> None:
     """Keys go to a dialog once its window is the active one."""
     await until(lambda: QApplication.focusWidget() is field)
+
+
+def recent(desk: Desk) -> list[Entry]:
+    tools(desk).open_palette()
+    model = tools(desk).palette.model
+    return [entry for entry, _text, _detail in model._entries if entry.kind == "form" and entry.detail]
+
+
+async def test_the_palette_opens_recent_form_files(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    assert recent(desk) == []
+    presenter = tools(desk).places.decisions().presenter
+    form = resources_dir() / "examples" / "tickets" / "form.json"
+    presenter.open_example("tickets")
+    assert recent(desk) == []  # it is offered as an example
+    files = [tmp_path / f"höchst-{number}.json" for number in range(KEPT + 2)]
+    for file in files:
+        shutil.copy(form, file)
+        assert presenter.open_form(file)
+    assert [entry.text for entry in recent(desk)] == [file.name for file in files[-2:1:-1]]  # the last one is open
+    assert recent(desk)[0].detail == str(tmp_path)
+    desk.window.show_page("chat")
+    qtbot.keyClicks(tools(desk).palette.field, "hochst-5")
+    qtbot.keyClick(tools(desk).palette.field, Qt.Key.Key_Return)
+    assert presenter.document.path == files[5]
+    assert desk.window.current_page == "decisions"
+    assert files[5].name not in [entry.text for entry in recent(desk)]
+    kept = RecentForms(presenter.document, desk.window.state_file)
+    assert kept.files()[0] == files[-1]  # also after a new start
+    gone = next(entry for entry in recent(desk) if entry.text == files[-1].name)
+    files[-1].unlink()
+    gone.run()
+    assert any(files[-1].name in notice.text for notice in desk.window.notices.notices())
+    assert files[-1].name not in [entry.text for entry in recent(desk)]
+    tools(desk).palette.close()
 
 
 async def test_the_palette_by_keys_alone(desk: Desk, qtbot: QtBot) -> None:
