@@ -20,6 +20,7 @@ from engine.batch.selection import Selection, check_filter, select
 from engine.batch.tables import Table, TableFormat, sniff
 from engine.batch.template import RowTemplate, column_reference
 from engine.domain.form import Form
+from engine.domain.picture import State
 from engine.domain.run import LeftOut
 from engine.errors import EngineError, InputError
 
@@ -137,8 +138,8 @@ class TablePresenter(QObject):
         except EngineError as error:
             return "", str(error)
 
-    async def sampled(self, form: Form, count: int) -> list[tuple[str, str]]:
-        """(number, text) of rows at random out of those that a run would read: those that the command line draws too.
+    async def sampled(self, form: Form, count: int) -> list[tuple[str, State]]:
+        """(number, state) of rows at random out of those that a run would read: those that the command line draws too.
 
         Raises:
             InputError: no table, a column is missing, the filter fails, or no row has a text.

@@ -18,6 +18,7 @@ from engine.batch.tables import Table, file_sha256
 from engine.batch.template import RowTemplate
 from engine.client.http import EngineClient
 from engine.domain.form import Form
+from engine.domain.picture import State, text_of, with_text
 from engine.domain.question import Question
 from engine.domain.reading import Method, Reading
 from engine.errors import EngineRefused, InputError
@@ -29,6 +30,7 @@ ROWS_AT_ONCE = 16
 SAMPLE = 200
 ONE_QUESTION = "the form has one question, so there is nothing to share a canvas with"
 NO_DOCUMENT = "the form has no document template"
+PICTURES = "the form shows pictures, which several rows on one canvas could not be told apart by"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +195,10 @@ async def _read_cell(client: EngineClient, planned: Plan, cell: Cell, meter: _Me
     if cell.state == "document":
         if planned.documents is None:
             return CellResult(cell, refusal=NO_DOCUMENT)
-        states = [f"{document}\n\n{state}" for document, state in zip(planned.documents, states, strict=True)]
+        states = [
+            with_text(state, f"{document}\n\n{text_of(state)}")
+            for document, state in zip(planned.documents, states, strict=True)
+        ]
     answers, seconds = [], []
     for seed in planned.seeds:
         try:
@@ -212,11 +217,14 @@ _Job = tuple[tuple[int, ...], Callable[[], Awaitable[Sequence[Reading]]]]
 
 
 async def _jobs(
-    client: EngineClient, planned: Plan, cell: Cell, method: Method, states: Sequence[str], seed: int
+    client: EngineClient, planned: Plan, cell: Cell, method: Method, states: Sequence[State], seed: int
 ) -> list[_Job]:
     """What has to be read."""
     question, rows = planned.sample.question, planned.sample.rows
+    pictured = planned.form.pictures is not None
     if cell.layout == "rows":
+        if pictured:
+            raise InputError("comparison.pictures", PICTURES)
         crowd = await RowsTogether.open(client, question, method)
         # Mixed, so that neighbours of the table do not share a canvas.
         order = Random(seed).sample(range(len(rows)), len(rows))
@@ -225,17 +233,19 @@ async def _jobs(
             for at in range(0, len(order), ROWS_A_CANVAS)
         ]
     asked = planned.form.questions if cell.layout == "joint" else (question,)
-    reader = await Reader.open(client, asked, method)
+    reader = await Reader.open(client, asked, method, pictures=pictured)
     place = asked.index(question)
     return [_row_job(reader, at, place, rows[at], state) for at, state in enumerate(states)]
 
 
-def _crowd_job(crowd: RowsTogether, places: tuple[int, ...], rows: Sequence[SampledRow], states: Sequence[str]) -> _Job:
+def _crowd_job(
+    crowd: RowsTogether, places: tuple[int, ...], rows: Sequence[SampledRow], states: Sequence[State]
+) -> _Job:
     key = ",".join(rows[place].key for place in places)
-    return places, lambda: crowd.read([states[place] for place in places], row_key=key)
+    return places, lambda: crowd.read([text_of(states[place]) for place in places], row_key=key)
 
 
-def _row_job(reader: Reader, at: int, place: int, row: SampledRow, state: str) -> _Job:
+def _row_job(reader: Reader, at: int, place: int, row: SampledRow, state: State) -> _Job:
     async def read() -> Sequence[Reading]:
         return [(await reader.read(state, row_key=row.key))[place]]
 

@@ -20,7 +20,7 @@ from engine.domain.question import Choice, Question
 from engine.domain.reading import STATUSES
 from engine.domain.run import Label, Totals
 from engine.errors import BugError
-from engine.store.run_export import RawAnswer, RawPage, raw_pages
+from engine.store.run_export import RawAnswer, RawPage, pictures_of, raw_pages
 from engine.store.runs import RunView
 
 PAGE = 250  # rows in memory at a time; more would not stay in the processor's cache, and take longer
@@ -33,6 +33,7 @@ _PLAIN = frozenset(["", *string.ascii_letters, *string.digits])
 _QUOTED = (",", '"', "\n", "\r")
 _TRUTH = {None: "", 0: "false", 1: "true"}
 _LABEL_KINDS = ("label", "label_by", "label_at")
+_PICTURES = "pictures"  # the hashes of those that an answer was read with
 _DIAGNOSTICS: tuple[CellType, ...] = ("number", "truth", "number", "count", "number", "number", "text", "text")
 
 
@@ -57,7 +58,9 @@ class ExportTable:
         self._rounds, self._labels = len(view.rounds()) > 1, view.has_labels()
         own = [self._text(name) for question in form.questions for name in question_columns(question)]
         shown = [self._text(column) for column in view.spec.columns]
-        kinds = (*(["round"] if self._rounds else []), *(_LABEL_KINDS if self._labels else []))
+        self._pictured = form.pictures is not None
+        said = (("round", self._rounds), (_PICTURES, self._pictured), *((kind, self._labels) for kind in _LABEL_KINDS))
+        kinds = tuple(kind for kind, has in said if has)
         extra = extra_columns(form.questions, kinds, [ROW_ID, *own])
         inputs = input_names(shown, [ROW_ID, *own, *extra])
         self.on_rows: Callable[[int, int], None] | None = None  # told (rows given, all) after every page
@@ -108,7 +111,7 @@ class ExportTable:
                 columns += self._text_columns(place, each)
         else:
             columns += zip(*self._with_holes(numbers, answers), strict=True)
-        if self._rounds or self._labels:
+        if self._rounds or self._labels or self._pictured:
             more = self._extras(page)
             columns += zip(*map(more, numbers), strict=True)
         yield from zip(*(columns if self._typed else map(quoted, columns)), strict=True)
@@ -189,7 +192,9 @@ class ExportTable:
     def _extras(self, page: RawPage) -> Callable[[int], list[Cell]]:
         """What gives the columns behind the contract for a row of the page."""
         rounds = {(answer[0], answer[1]): answer[13] for answer in page.answers} if self._rounds else {}
-        labels = self._view.labels(page.rows[0][0], page.rows[-1][0]) if self._labels else {}
+        first, last = page.rows[0][0], page.rows[-1][0]
+        labels = self._view.labels(first, last) if self._labels else {}
+        pictures = pictures_of(self._view, first, last) if self._pictured else {}
 
         def of(row: int) -> list[Cell]:
             cells: list[Cell] = []
@@ -197,6 +202,8 @@ class ExportTable:
                 if self._rounds:
                     number = rounds.get((row, place))
                     cells.append(self._none if number is None else number if self._typed else str(number))
+                if self._pictured:
+                    cells.append(pictures.get((row, place), self._none))
                 if self._labels:
                     cells += self._label(labels.get((row, place)))
             return cells

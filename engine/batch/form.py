@@ -7,6 +7,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,6 +17,7 @@ from engine.batch.columns import ROW_ID, question_columns
 from engine.batch.form_versions import migrated
 from engine.batch.form_wire import FORMAT_VERSION, WireChoice, WireForm, WireMethod, WireNoul, WireScore
 from engine.domain.form import Form
+from engine.domain.picture import PictureColumn
 from engine.domain.question import (
     MAX_LEVELS,
     MAX_OPTIONS,
@@ -34,7 +36,7 @@ from engine.errors import InputError
 MAX_BYTES = 4 * 1024 * 1024  # a form is written by hand
 MAX_ID = 100  # characters; ids become column names
 _SHOWN = 60  # characters of a faulty value in a message
-_NO_IMAGES = "questions are asked about text only; put what a picture shows into a column"
+_PICTURES = 'pictures are named by a column of the table: "pictures": {{"column": "..."}}'
 
 
 def load_form(path: Path) -> Form:
@@ -98,7 +100,9 @@ def parse_form(obj: object, source: str) -> Form:
     limit(wire.questions, 1, MAX_QUESTIONS, "questions", "questions", source)
     questions = tuple(_question(each, f"questions[{at}]", source) for at, each in enumerate(wire.questions))
     _check_ids(questions, source)
-    return Form(wire.name, wire.state, questions, wire.group, Method(**wire.method.model_dump()), wire.document)
+    pictures = None if wire.pictures is None else PictureColumn(**wire.pictures.model_dump())
+    method = Method(**wire.method.model_dump())
+    return Form(wire.name, wire.state, questions, wire.group, method, wire.document, pictures)
 
 
 def dump_form(form: Form) -> dict[str, Any]:
@@ -113,19 +117,23 @@ def dump_form(form: Form) -> dict[str, Any]:
         dumped["group"] = form.group
     if form.document is not None:
         dumped["document"] = form.document
+    if form.pictures is not None:
+        shown = asdict(form.pictures)
+        dumped["pictures"] = {name: value for name, value in shown.items() if value}
     method = form.method
     dumped["method"] = {name: getattr(method, name) for name in WireMethod.model_fields}
     return dumped
 
 
 def check_columns(form: Form, columns: Sequence[str], source: str) -> None:
-    """Check that the gold and group columns exist. (The template's columns are checked by ``RowTemplate``.)
+    """Check that the columns of gold, group and pictures exist. (Those of the template are checked by ``RowTemplate``.)
 
     Raises:
         InputError: names the field, the column that is missing and the nearest one that exists.
     """
     wanted = [(f"questions[{at}].gold", question.gold) for at, question in enumerate(form.questions)]
-    for place, column in [*wanted, ("group", form.group)]:
+    pictures = form.pictures.column if form.pictures is not None else None
+    for place, column in [*wanted, ("group", form.group), ("pictures.column", pictures)]:
         if column is not None and column not in columns:
             raise unknown_column(column, columns, f"{source}: {place}")
 
@@ -319,7 +327,7 @@ def _refuse(error: ValidationError, source: str) -> NoReturn:
         source=source,
         place=path or "the whole file",
         reason="this field is missing" if missing else _reason(found["type"], found["msg"], found.get("ctx", {})),
-        remedy=_NO_IMAGES if found["type"] == "extra_forbidden" and steps[-1] in ("image", "images") else "",
+        remedy=_PICTURES if found["type"] == "extra_forbidden" and steps[-1] in ("image", "images") else "",
         value=_show(value),
     ) from error
 

@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from engine.batch.form import parse_form
 from engine.batch.form_wire import FORMAT_VERSION
 from engine.domain.form import Form
+from engine.domain.picture import Picture, PictureColumn
 from engine.domain.question import Choice, Noul, Question, Score
 from engine.domain.reading import Method
 from engine.errors import InputError
+from engine.pictures import locate
 
 Shape = Literal["system-one", "decisions"]
 SHAPES: tuple[Shape, ...] = ("system-one", "decisions")
 COLUMN = "text"
 
 _TYPES = {"noul": "noul", "predicate": "noul", "choice": "choice", "score": "score"}
-_SYSTEM_ONE, _DECISIONS = {"state", "questions", "joint"}, {"input", "questions", "joint"}
+PICTURES = PictureColumn("pictures", separator="\n")
+
+_SYSTEM_ONE, _DECISIONS = {"state", "questions", "images", "joint"}, {"input", "questions", "joint"}
 _QUESTION_FIELDS = {
     "system-one": {"type", "instructions", "criteria"},
     "decisions": {"type", "instructions", "name", "choices", "levels"},
@@ -37,12 +42,14 @@ class Imported:
 
     Attributes:
         sample: the text that the request asks about.
+        pictures: paths of the pictures that it shows, as a cell of the column ``pictures`` holds them (a line each).
         left_out: what the request has and a form has not, each by its place.
     """
 
     form: Form
     sample: str
     left_out: tuple[str, ...]
+    pictures: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,7 @@ def import_request(obj: object, source: str, *, name: str = "Imported questions"
     shape: Shape = "system-one" if "state" in obj else "decisions"
     known = _SYSTEM_ONE if shape == "system-one" else _DECISIONS
     left_out = [f"{field}: a form has no such field" for field in obj if field not in known]
+    pictures = _pictures(obj.get("images"), source, left_out) if shape == "system-one" else None
     if shape == "system-one":
         questions = _from_system_one(obj["questions"], source, left_out)
         sample = obj["state"] if isinstance(obj["state"], str) else json.dumps(obj["state"], ensure_ascii=False)
@@ -85,24 +93,34 @@ def import_request(obj: object, source: str, *, name: str = "Imported questions"
             "name": name,
             "state": f"{{{{ {COLUMN} }}}}",
             "questions": questions,
+            **({} if pictures is None else {"pictures": asdict(PICTURES)}),
             "method": {"joint": bool(obj.get("joint")), "wire": "native"},
         },
         source,
     )
-    return Imported(form, sample, tuple(left_out))
+    return Imported(form, sample, tuple(left_out), pictures or "")
 
 
-def export_request(form: Form, shape: Shape, state: str, *, model: str = "") -> Exported:
+def export_request(
+    form: Form, shape: Shape, state: str, *, model: str = "", pictures: Sequence[Picture] = ()
+) -> Exported:
     """The request that asks the form's questions about one text.
 
     Args:
         state: the text: a rendered row.
         model: id of the model; OpenAI Decisions demands one.
+        pictures: of the row; they are written into the request.
     """
     left_out = _form_only(form)
+    if form.pictures is not None and not pictures:
+        left_out.append("pictures: of a row, and none is given")
+    elif pictures and shape == "decisions":
+        left_out.append("pictures: this endpoint takes text only")
     body: dict[str, Any] = {"model": model} if model else {}
     if shape == "system-one":
         body |= {"state": state, "questions": {question.id: _to_system_one(question) for question in form.questions}}
+        if pictures:
+            body["images"] = [picture.data_url for picture in pictures]
     else:
         body |= {} if model else {"model": "diffusiongemma"}
         questions = [_to_decisions(at, question, left_out) for at, question in enumerate(form.questions)]
@@ -110,6 +128,23 @@ def export_request(form: Form, shape: Shape, state: str, *, model: str = "") -> 
     if form.method.joint:
         body["joint"] = True
     return Exported(body, tuple(left_out))
+
+
+def _pictures(images: object, source: str, left_out: list[str]) -> str | None:
+    """What the column of pictures holds; None for a request that shows none."""
+    if images is None or images == []:
+        return None
+    if not isinstance(images, Sequence) or isinstance(images, str):
+        raise _wrong(source, "images", "must be a list of URLs")
+    kept = []
+    for at, url in enumerate(images):
+        try:
+            locate(str(url), Path())
+        except InputError:
+            left_out.append(f"images[{at}]: no file of this computer; save it and name its path in the column pictures")
+        else:
+            kept.append(str(url))
+    return "\n".join(kept)
 
 
 def _from_system_one(questions: object, source: str, left_out: list[str]) -> list[dict[str, Any]]:

@@ -40,4 +40,9 @@ def _from_1(obj: FormObject) -> FormObject:
     return {**obj, "version": 2}
 
 
-_STEPS: Mapping[int, Callable[[FormObject], FormObject]] = {1: _from_1}
+def _from_2(obj: FormObject) -> FormObject:
+    """Version 3 added ``pictures``, optional."""
+    return {**obj, "version": 3}
+
+
+_STEPS: Mapping[int, Callable[[FormObject], FormObject]] = {1: _from_1, 2: _from_2}

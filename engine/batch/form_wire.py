@@ -1,4 +1,4 @@
-"""The form file's shape (format version 2): pydantic models, unknown fields forbidden. docs/form-file.md.
+"""The form file's shape (format version 3): pydantic models, unknown fields forbidden. docs/form-file.md.
 
 ``docs/form.schema.json`` is made from these models (``form_schema``), so what a field is for stands here.
 """
@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from engine.domain.question import MAX_LEVELS, MAX_OPTIONS, MAX_QUESTIONS, MIN_LEVELS, MIN_OPTIONS
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MAX_DRAWS = 32
 MAX_STEPS = 48  # denoise steps of a canvas, the released model's own number
 OPTIONS, LEVELS = (MIN_OPTIONS, MAX_OPTIONS), (MIN_LEVELS, MAX_LEVELS)
@@ -124,10 +124,19 @@ class WireMethod(Wire):
     rotate: Annotated[bool, Field(description="a choice is read once per rotation of its options")] = False
 
 
+class WirePictures(Wire):
+    """Which column names the pictures that a row is about."""
+
+    column: Annotated[Text, Field(description="its cells hold paths, which start from the table's folder")]
+    separator: Annotated[
+        str, Field(max_length=10, description="between several pictures of a cell; empty: a cell names one")
+    ] = ""
+
+
 class WireForm(Wire):
     """The whole file."""
 
-    version: Literal[2]
+    version: Literal[3]
     name: Text
     state: Annotated[Text, Field(description="a template over the table's columns: the text that is asked about")]
     questions: Annotated[
@@ -141,6 +150,9 @@ class WireForm(Wire):
     group: Annotated[Text | None, Field(description="a column by whose values answers are counted")] = None
     document: Annotated[
         Text | None, Field(description="a template of the whole document a row comes from, for compare-methods")
+    ] = None
+    pictures: Annotated[
+        WirePictures | None, Field(description="pictures that the questions are about, for engines that see")
     ] = None
     method: WireMethod = Field(default_factory=WireMethod)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from engine.batch.form import check_columns, dump_form, form_sha256, load_form, parse_form
+from engine.batch.row_state import RowStates
 from engine.batch.selection import Selection, check_selection, select
 from engine.batch.tables import Table, TableFormat, file_sha256, open_table
 from engine.batch.template import RowTemplate
 from engine.domain.form import Form
+from engine.domain.picture import PictureColumn
 from engine.domain.reading import Method
 from engine.errors import InputError
 from engine.reads.prompt import WORDING
@@ -48,6 +49,7 @@ def prepare(
     *,
     engine: str,
     method: Method | None = None,
+    pictures: PictureColumn | None = None,
     table_format: TableFormat | None = None,
     selection: Selection | None = None,
 ) -> PreparedRun:
@@ -55,7 +57,7 @@ def prepare(
 
     Args:
         engine: the engine in words, stored with the run.
-        method: instead of the form's.
+        method, pictures: instead of the form's.
         table_format: instead of the one found by ``tables.sniff``.
         selection: which rows are read; None: all.
 
@@ -65,6 +67,8 @@ def prepare(
     form = load_form(form_path)
     if method is not None:
         form = replace(form, method=method)
+    if pictures is not None:
+        form = replace(form, pictures=pictures)
     return prepare_form(
         form, form_path, form_sha256(form_path), open_table(table_path, table_format), engine, selection or Selection()
     )
@@ -116,8 +120,7 @@ def template_of(view: RunView) -> RowTemplate:
     return RowTemplate(form_of(view).state, view.spec.columns, f"run {view.id}: state")
 
 
-def states(view: RunView) -> Iterator[tuple[int, str]]:
-    """(row, rendered state) of every row; nothing is asked. Raises as ``RowTemplate.render``."""
-    template = template_of(view)
-    for stored in view.iter_rows():
-        yield stored.row, template.render(dict(zip(view.spec.columns, stored.cells, strict=True)))
+def states_of(view: RunView) -> RowStates:
+    """What makes the states of a run's rows; paths of pictures start where the run's table lay."""
+    spec = view.spec
+    return RowStates(form_of(view), spec.columns, Path(spec.table_path).parent, f"run {view.id}: state")

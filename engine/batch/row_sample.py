@@ -8,10 +8,11 @@ from random import Random
 
 from engine.batch.analysis.gold import parse_gold
 from engine.batch.form import check_columns
+from engine.batch.row_state import RowStates
 from engine.batch.selection import Selection, select
 from engine.batch.tables import Table
-from engine.batch.template import RowTemplate
 from engine.domain.form import Form
+from engine.domain.picture import State
 from engine.domain.question import Question
 from engine.domain.run import LeftOut
 from engine.errors import InputError, UserError
@@ -25,12 +26,12 @@ class SampledRow:
 
     Attributes:
         row: its number in the table, from 1.
-        state: rendered, not blank.
+        state: there is something to ask about.
     """
 
     row: int
     cells: Cells
-    state: str
+    state: State
 
     @property
     def key(self) -> str:
@@ -43,7 +44,7 @@ def sample_rows(
 ) -> tuple[SampledRow, ...]:
     """Rows at random, in the table's order. Reads the whole table: call it off the event loop.
 
-    Rows whose template fails or whose state is blank are left out, since a run asks nothing about them.
+    Rows whose template fails or that have nothing to ask about are left out, since a run asks nothing about them.
 
     Args:
         selection: only rows that a run with it reads.
@@ -52,9 +53,9 @@ def sample_rows(
         InputError: a column is missing, a row is faulty, or no row has a state.
     """
     check_columns(form, table.columns, form.name)
-    template = RowTemplate(form.state, table.columns, f"{form.name}: state")
+    states = RowStates.of_table(form, table)
     drawn = _reservoir(_read(table, selection), count, Random(seed))
-    return _rendered(template, table, drawn)
+    return _rendered(states, table, drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def sample_labelled(
     check_columns(form, table.columns, form.name)
     if question.gold is None:
         raise InputError("sample.no_gold", 'question "{question}" has no gold column', question=question.id)
-    template = RowTemplate(form.state, table.columns, f"{form.name}: state")
+    states = RowStates.of_table(form, table)
     place, random = table.columns.index(question.gold), Random(seed)
     pools = [_Reservoir(count, random) for _ in question.answers]
     for number, cells in _read(table, selection):
@@ -100,7 +101,7 @@ def sample_labelled(
     found = {
         row.row: (row, gold, pools[gold].seen / taken[gold])
         for gold, rows in drawn
-        for row in _render(template, table, rows)
+        for row in _render(states, table, rows)
     }
     if not found:
         message = "column {column}: no row has gold for {question} and a text"
@@ -153,18 +154,18 @@ def _shares(available: Sequence[int], count: int) -> list[int]:
     return taken
 
 
-def _rendered(template: RowTemplate, table: Table, rows: Sequence[tuple[int, Cells]]) -> tuple[SampledRow, ...]:
-    found = tuple(_render(template, table, rows))
+def _rendered(states: RowStates, table: Table, rows: Sequence[tuple[int, Cells]]) -> tuple[SampledRow, ...]:
+    found = tuple(_render(states, table, rows))
     if not found:
         raise InputError("sample.no_rows", "{path}: no row has a text to ask about", path=str(table.path))
     return found
 
 
-def _render(template: RowTemplate, table: Table, rows: Iterable[tuple[int, Cells]]) -> Iterator[SampledRow]:
+def _render(states: RowStates, table: Table, rows: Iterable[tuple[int, Cells]]) -> Iterator[SampledRow]:
     for number, cells in rows:
         try:
-            state = template.render(dict(zip(table.columns, cells, strict=True)))
+            state = states.render(dict(zip(table.columns, cells, strict=True)))
         except UserError:
             continue
-        if state.strip():
+        if not states.nothing(state):
             yield SampledRow(number, cells, state)

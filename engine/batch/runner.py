@@ -16,9 +16,10 @@ from typing import Protocol
 
 from engine.batch.control import RunControl
 from engine.batch.outbox import Outbox, RowAnswers, write_to
-from engine.batch.prepare import template_of
+from engine.batch.prepare import states_of
 from engine.batch.round_tally import RoundTally
 from engine.batch.throttle import Throttle
+from engine.domain.picture import State
 from engine.domain.reading import Reading, ReadStatus
 from engine.domain.run import Progress, RunState, Totals
 from engine.errors import BugError, EngineBusy, EngineUnreachable, InputError, UserError
@@ -32,7 +33,6 @@ PAGE = 256  # rows fetched ahead
 REPORT_S = 0.25
 BUSY_S = 300.0  # an engine that turned every row away for so long is as good as gone
 TIMEOUT_TRIES = 2  # a row that times out while others are read is at fault itself
-EMPTY_STATE = "the state is empty"
 
 _PAUSING = ("disk.full", "disk.io", "store.busy")
 
@@ -40,7 +40,7 @@ _PAUSING = ("disk.full", "disk.io", "store.busy")
 class RowReader(Protocol):
     """What asks the questions; ``engine.reads.reader.Reader`` is one."""
 
-    async def read(self, state: str, *, row_key: str) -> tuple[Reading, ...]:
+    async def read(self, state: State, *, row_key: str) -> tuple[Reading, ...]:
         """One reading per question of the reader, in the form's order.
 
         Raises:
@@ -158,7 +158,7 @@ class _Run:
     ) -> None:
         self.store, self.readers, self.throttle, self.control = store, readers, throttle, control
         self.callbacks, self.wait_when_stuck = callbacks, wait_when_stuck
-        self.template = template_of(store)
+        self.states = states_of(store)
         self.columns = store.spec.columns
         self.outbox = Outbox(self._write, self._report)
         self.meter = RateMeter()
@@ -226,14 +226,14 @@ class _Run:
 
     async def _answer(self, item: PendingRow) -> Sequence[Reading]:
         try:
-            state = self.template.render(dict(zip(self.columns, item.cells, strict=True)))
+            state = self.states.render(dict(zip(self.columns, item.cells, strict=True)))
         except UserError as error:
             return self._all(item, "error", str(error))
-        if not state.strip():
-            return self._all(item, "skipped", EMPTY_STATE)
+        if nothing := self.states.nothing(state):
+            return self._all(item, "skipped", nothing)
         return await self._read(item, state)
 
-    async def _read(self, item: PendingRow, state: str) -> Sequence[Reading]:
+    async def _read(self, item: PendingRow, state: State) -> Sequence[Reading]:
         """Ask until there is an answer; a row is only given up when others get theirs."""
         timeouts, read_before = 0, self.rows_read
         while True:

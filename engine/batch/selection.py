@@ -112,6 +112,17 @@ def check_selection(table: Table, selection: Selection) -> None:
         raise _none(table)
 
 
+def count_selected(table: Table, selection: Selection) -> int:
+    """How many rows would be read. Reads the whole table where there is a filter.
+
+    Raises:
+        InputError: as ``select``.
+    """
+    if not selection:
+        return table.count()
+    return sum(not isinstance(row, LeftOut) for row in select(table, selection))
+
+
 def preview_selection(table: Table, selection: Selection, count: int) -> list[tuple[int, tuple[str, ...]]]:
     """The first rows that would be read, as (number, cells). A random sample is not looked for here."""
     passes = _filter(table, selection.where)

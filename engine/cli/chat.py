@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import click
 
@@ -11,6 +12,7 @@ from engine.cli.main import OK, UNFINISHED
 from engine.client.wire import DiffusionMetrics
 from engine.domain.chat import CanvasCommitted, Failed, Finished, Message, Usage
 from engine.errors import UserError
+from engine.pictures import check_count, read_picture
 from engine.supervise.lifecycle import KEY_VARIABLE
 
 
@@ -18,18 +20,29 @@ from engine.supervise.lifecycle import KEY_VARIABLE
 @click.argument("text")
 @click.option("--engine", "choice", default=EMBEDDED, show_default=True, help=HELP)
 @click.option("--system", default="", help="A system message to stand before the text.")
+@click.option(
+    "--picture",
+    "pictures",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A picture file that TEXT is about; may be given again. For engines that see.",
+)
 @click.option("--max-tokens", type=click.IntRange(min=1), help="End the answer after so many tokens.")
 @click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of a server given by its URL.")
-def command(text: str, choice: str, system: str, max_tokens: int | None, api_key: str | None) -> int:
+def command(
+    text: str, choice: str, system: str, pictures: tuple[Path, ...], max_tokens: int | None, api_key: str | None
+) -> int:
     """Answer TEXT. The answer goes to stdout as its canvases are committed, the figures to stderr."""
-    messages = [Message("user", text)]
+    check_count(len(pictures))
+    messages = [Message("user", text, tuple(map(read_picture, pictures)))]
     if system:
         messages.insert(0, Message("system", system))
     return asyncio.run(_chat(choice, api_key, messages, max_tokens))
 
 
 async def _chat(choice: str, api_key: str | None, messages: list[Message], max_tokens: int | None) -> int:
-    async with open_engine(choice, api_key, lambda line: click.echo(line, err=True)) as engine:
+    pictured = any(message.pictures for message in messages)
+    async with open_engine(choice, api_key, lambda line: click.echo(line, err=True), sees=pictured) as engine:
         before = await _metrics(engine)
         tokens = 0
         async for event in engine.client.chat(messages, max_tokens=max_tokens):

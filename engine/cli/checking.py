@@ -15,10 +15,13 @@ from tqdm import tqdm
 
 from engine.batch.form import load_form
 from engine.batch.row_sample import SampledRow, sample_rows
+from engine.batch.selection import Selection
 from engine.batch.tables import Table, open_table, sniff
 from engine.cli.engines import EMBEDDED, HELP, OpenEngine, check_choice, open_engine
+from engine.cli.picture_options import chosen, column_option, separator_option
 from engine.client.http import EngineClient
 from engine.domain.form import Form
+from engine.domain.picture import State
 from engine.domain.question import Question
 from engine.domain.reading import Method
 from engine.reads.reader import check_reading
@@ -30,7 +33,7 @@ _PATH = click.Path(path_type=Path)
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """What the command line of a check says. ``None`` for draws and wire: as the form says."""
+    """What the command line of a check says. ``None`` for draws, wire and pictures: as the form says."""
 
     form: Path
     table: Path
@@ -42,6 +45,9 @@ class CheckOptions:
     sheet: str | None = None
     draws: str | None = None
     wire: Literal["canvas", "native"] | None = None
+    where: str | None = None
+    picture_column: str | None = None
+    picture_separator: str | None = None
 
     def load(self) -> Form:
         """The form, with what the command line says about its method.
@@ -54,7 +60,14 @@ class CheckOptions:
         if self.draws is not None:
             draws = "auto" if self.draws == "auto" else int(self.draws)
         method = form.method
-        return replace(form, method=replace(method, draws=draws or method.draws, wire=self.wire or method.wire))
+        pictures = chosen(form.pictures, self.picture_column, self.picture_separator)
+        method = replace(method, draws=draws or method.draws, wire=self.wire or method.wire)
+        return replace(form, method=method, pictures=pictures)
+
+    @property
+    def selection(self) -> Selection:
+        """Which rows count."""
+        return Selection(self.where or "")
 
     def open_table(self) -> Table:
         """The table.
@@ -98,6 +111,7 @@ _TABLE_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option("--engine", default=EMBEDDED, show_default=True, help=HELP),
     click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of a server given by its URL."),
     *_FORMAT_OPTIONS,
+    click.option("--where", help="Only rows for which this is true, such as: country == 'DE' and amount|float > 10."),
 )
 _METHOD_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option(
@@ -107,6 +121,8 @@ _METHOD_OPTIONS: tuple[Callable[[Command], Command], ...] = (
         help="Looks per question; else as the form says.",
     ),
     click.option("--wire", type=click.Choice(["canvas", "native"]), help="How to ask; else as the form says."),
+    column_option,
+    separator_option,
 )
 
 
@@ -148,8 +164,12 @@ async def opened(
     check_reading(form.questions, form.method)
     if check is not None:
         check(form.questions)
-    rows = await asyncio.to_thread(sample_rows, form, options.open_table(), sample, seed=form.method.seed)
-    async with open_engine(options.engine, options.api_key, say) as engine:
+    pictured = form.pictures is not None
+    check_choice(options.engine, sees=pictured)
+    rows = await asyncio.to_thread(
+        sample_rows, form, options.open_table(), sample, seed=form.method.seed, selection=options.selection
+    )
+    async with open_engine(options.engine, options.api_key, say, sees=pictured) as engine:
         yield engine, form, rows
 
 
@@ -174,7 +194,7 @@ class Measure[M: Measured](Protocol):
         client: EngineClient,
         questions: Sequence[Question],
         method: Method,
-        rows: Sequence[tuple[str, str]],
+        rows: Sequence[tuple[str, State]],
         *,
         sample: int,
         progress: Progress,

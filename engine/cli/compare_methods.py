@@ -122,11 +122,18 @@ def command(
     async def work() -> Comparison:
         check_choice(options.engine)
         planned = await asyncio.to_thread(
-            plan, options.form, options.open_table(), question=question, sample=sample, seed=0
+            plan,
+            options.form,
+            options.open_table(),
+            question=question,
+            sample=sample,
+            seed=0,
+            selection=options.selection,
         )
+        pictured = planned.form.pictures is not None
         path = out or comparison_path(options.form, planned.sample.question.id)
         spare_inputs(path, options.form, options.table)
-        async with open_engine(options.engine, options.api_key, say) as engine:
+        async with open_engine(options.engine, options.api_key, say, sees=pictured) as engine:
             begun = open_comparison(path, planned, engine.name, overwrite=overwrite)
             with tqdm(unit=" rows", disable=None, dynamic_ncols=True) as shown:
                 return await compare_methods(

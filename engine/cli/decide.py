@@ -14,6 +14,7 @@ from engine.batch.runner import MAX_CONCURRENCY
 from engine.cli.decide_options import DecideOptions
 from engine.cli.deciding import MOST, START, decide
 from engine.cli.engines import EMBEDDED, HELP
+from engine.cli.picture_options import column_option, separator_option
 from engine.cli.reporting import JsonReporter, TerminalReporter
 from engine.supervise.lifecycle import KEY_VARIABLE
 
@@ -75,6 +76,8 @@ _PATH = click.Path(path_type=Path)
     default=None,
     help="Read a choice once per rotation of its options: as many reads as options; else as the form says.",
 )
+@column_option
+@separator_option
 @click.option(
     "--concurrency",
     type=click.IntRange(1, MAX_CONCURRENCY),
@@ -106,6 +109,8 @@ def command(
     wire: Literal["canvas", "native"] | None,
     steps: int | None,
     rotate: bool | None,
+    picture_column: str | None,
+    picture_separator: str | None,
     concurrency: int | None,
     resume: str | None,
     queue: bool,
@@ -141,6 +146,8 @@ def command(
         wire=wire,
         steps=steps,
         rotate=rotate,
+        picture_column=picture_column,
+        picture_separator=picture_separator,
         concurrency=concurrency,
         resume=resume,
         queue=queue,

@@ -15,6 +15,8 @@ from engine.batch.pasted import save_piped
 from engine.batch.prepare import PreparedRun, prepare, prepare_form
 from engine.batch.selection import Selection
 from engine.batch.tables import file_sha256, open_table, sniff
+from engine.cli.picture_options import chosen
+from engine.domain.picture import PictureColumn
 from engine.domain.reading import Method
 from engine.errors import InputError
 
@@ -23,7 +25,7 @@ STDIN = Path("-")  # a table that is pasted or piped in
 
 @dataclass(frozen=True, slots=True)
 class DecideOptions:
-    """What the command line says. ``None`` for joint, draws, wire, steps and rotate: as the form says.
+    """What the command line says. ``None`` for joint, draws, wire, steps, rotate and pictures: as the form says.
 
     Attributes:
         form: None: it comes from the manifest.
@@ -58,6 +60,8 @@ class DecideOptions:
     wire: Literal["canvas", "native"] | None = None
     steps: int | None = None
     rotate: bool | None = None
+    picture_column: str | None = None
+    picture_separator: str | None = None
     concurrency: int | None = None
     resume: str | None = None
     queue: bool = False
@@ -73,6 +77,19 @@ class DecideOptions:
             steps=base.steps if self.steps is None else self.steps,
             rotate=base.rotate if self.rotate is None else self.rotate,
         )
+
+    @property
+    def picks_pictures(self) -> bool:
+        """Whether the command line itself says which column names pictures."""
+        return self.picture_column is not None or self.picture_separator is not None
+
+    def pictures(self, base: PictureColumn | None) -> PictureColumn | None:
+        """Which column names pictures, ``base`` where the command line says nothing.
+
+        Raises:
+            InputError: a separator without a column.
+        """
+        return chosen(base, self.picture_column, self.picture_separator)
 
     @property
     def selects(self) -> bool:
@@ -109,12 +126,13 @@ def prepare_run(options: DecideOptions) -> PreparedRun:
     fmt = sniff(
         table, encoding=options.encoding, delimiter=options.delimiter, header=options.header, sheet=options.sheet
     )
-    method = options.method(load_form(options.form).method)
+    form = load_form(options.form)
     return prepare(
         options.form,
         table,
         engine=options.engine,
-        method=method,
+        method=options.method(form.method),
+        pictures=options.pictures(form.pictures),
         table_format=fmt,
         selection=options.selection(),
     )
@@ -154,7 +172,8 @@ def _repeated(options: DecideOptions, manifest: Manifest, table: Path) -> Prepar
             wanted=manifest.table_sha256[:16],
             name=manifest.table_name,
         )
-    form = replace(manifest.form, method=options.method(manifest.method))
+    pictures = options.pictures(manifest.form.pictures)
+    form = replace(manifest.form, method=options.method(manifest.method), pictures=pictures)
     opened = open_table(table, manifest.table_format)
     selection = options.selection(manifest.selection)
     return prepare_form(form, manifest.path, manifest.form_sha256, opened, options.engine, selection)

@@ -11,6 +11,7 @@ from engine import paths
 from engine.batch.control import RunControl
 from engine.batch.export import check_holds, export_run
 from engine.batch.joint_price import price_of_joint
+from engine.batch.picture_check import look_at_pictures
 from engine.batch.prepare import PreparedRun, form_of
 from engine.batch.runner import Callbacks, ReaderOf, RunResult, first_error, run
 from engine.cli.decide_options import DecideOptions, check_out, prepare_run
@@ -65,6 +66,9 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
     check_out(options)
     prepared = await asyncio.to_thread(prepare_run, options)
     await asyncio.to_thread(check_holds, options.out, prepared)
+    pictured = prepared.form.pictures is not None
+    check_choice(options.engine, sees=pictured)
+    await _say_pictures(prepared, reporter)
     resumed = _run_to_resume(options, prepared)
     ending = Ending(
         options.out,
@@ -78,11 +82,11 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
     )
     if options.queue:
         return await asyncio.to_thread(_enqueue, prepared, options, ending, reporter)
-    async with open_engine(options.engine, options.api_key, reporter.note) as engine:
+    async with open_engine(options.engine, options.api_key, reporter.note, sees=pictured) as engine:
         if resumed is not None:
             return await go_on(resumed, engine, ending, reporter)
         _mention_unfinished(prepared, reporter)
-        reader = await Reader.open(engine.client, prepared.form.questions, prepared.form.method)
+        reader = await Reader.open(engine.client, prepared.form.questions, prepared.form.method, pictures=pictured)
         facts = await engine_facts(engine, options.engine, reader)
         facts |= await price_of_joint(engine.client, prepared, reporter.note)
         spec = replace(prepared.spec, engine=engine.name, facts=facts)
@@ -123,7 +127,7 @@ async def go_on(path: Path, engine: OpenEngine, ending: Ending, reporter: Report
     if current.engine != engine.name and not made_only:
         reporter.note(f"the run was begun with {current.engine} and goes on with {engine.name}")
     questions = [form.questions[place] for place in current.questions]
-    reader = await Reader.open(engine.client, questions, current.method)
+    reader = await Reader.open(engine.client, questions, current.method, pictures=form.pictures is not None)
     store = await asyncio.to_thread(RunStore.open, path)
     if made_only:
         facts = await engine_facts(engine, ending.engine, reader)
@@ -149,7 +153,8 @@ def reader_of(client: EngineClient, form: Form, method: Method, reader: Reader) 
 
     async def make(ids: Sequence[str]) -> Reader:
         questions = [question for question in form.questions if question.id in ids]
-        return await Reader.open(client, questions, method, served=reader.served)
+        pictured = form.pictures is not None
+        return await Reader.open(client, questions, method, pictures=pictured, served=reader.served)
 
     return make
 
@@ -199,6 +204,14 @@ def _check_same(options: DecideOptions, prepared: PreparedRun, view: RunView) ->
             run=view.id,
             stored=", ".join(f"{key} {value}" for key, value in view.spec.selection.items()) or "all",
         )
+    if options.picks_pictures and prepared.form.pictures != (shown := form_of(view).pictures):
+        raise InputError(
+            "resume.pictures",
+            "run {run} takes its pictures from {stored}; a run keeps its column",
+            remedy="leave --picture-column and --picture-separator out, or begin a new run without --resume",
+            run=view.id,
+            stored="no column" if shown is None else f"the column {shown.column}",
+        )
     stored = view.rounds()[-1].method
     if options.method(stored) != stored:
         raise InputError(
@@ -215,6 +228,12 @@ def _mention_unfinished(prepared: PreparedRun, reporter: Reporter) -> None:
     found = find_unfinished(paths.runs_dir(), prepared.spec.form_sha256, prepared.spec.table_sha256)
     if found is not None:
         reporter.note(f"run {found.id} of the same form and table is unfinished; --resume would go on with it")
+
+
+async def _say_pictures(prepared: PreparedRun, reporter: Reporter) -> None:
+    found = await asyncio.to_thread(look_at_pictures, prepared)
+    if found is not None and found.faults:
+        reporter.note(found.sentence)
 
 
 async def _run(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from engine import paths
 from engine.client.http import EngineClient
+from engine.client.sight import BLIND_PLAN, BLIND_TOY, blind, find_sight
+from engine.domain.picture import Sight
 from engine.errors import InputError
 from engine.supervise.adopted import AdoptedEngine, silent
 from engine.supervise.embedded import embedded_engine
@@ -52,15 +54,22 @@ class OpenEngine:
             await self.supervised.watch()  # it has ended: this notes it
             await self.supervised.start()
         elif not await self.client.health():
+            await self.client.models()  # says why nobody answers, where nobody does
             raise silent(self.client.address)
 
 
-def check_choice(choice: str) -> None:
+def check_choice(choice: str, *, sees: bool = False) -> None:
     """Refuse what is no engine, before anything runs.
+
+    Args:
+        sees: it must see pictures.
 
     Raises:
         InputError: neither a name nor a URL.
+        UserError: ``engine.blind``: it is known not to see.
     """
+    if sees and choice == EMBEDDED:
+        raise blind(Sight("no", BLIND_TOY))
     if choice not in (EMBEDDED, VLLM) and not choice.startswith(("http://", "https://", "unix:")):
         raise InputError(
             "engine.unknown",
@@ -71,29 +80,34 @@ def check_choice(choice: str) -> None:
 
 
 @asynccontextmanager
-async def open_engine(choice: str, api_key: str | None, say: Say) -> AsyncIterator[OpenEngine]:
+async def open_engine(choice: str, api_key: str | None, say: Say, *, sees: bool = False) -> AsyncIterator[OpenEngine]:
     """The engine of ``--engine``, answering; ended afterwards when it is ours.
 
     Args:
         api_key: for a URL.
+        sees: it will be shown pictures; told before it is started where that is known, else as soon as it answers.
         say: told what happens on the way (a start, leftovers that were ended).
 
     Raises:
         UserError: as :func:`check_choice`; it does not start, does not answer, refuses the key, or serves nothing.
     """
-    check_choice(choice)
+    check_choice(choice, sees=sees)
     if choice not in (EMBEDDED, VLLM):
         async with EngineClient(choice, api_key=api_key) as client:
             model = (await AdoptedEngine(client).adopt()).id
+            if sees:
+                await _check_sight(client, say)
             yield OpenEngine(client, f"{client.address}: {model}", model, None)
         return
     for leftover in await sweep(paths.runtime_dir()):
         say(f"ended an engine that a crash had left behind (pid {leftover.record.pid})")
     async with (
-        _started_vllm(say) if choice == VLLM else _started_toy(say) as (engine, handle),
+        _started_vllm(say, sees=sees) if choice == VLLM else _started_toy(say) as (engine, handle),
         EngineClient(handle.base_url, api_key=handle.api_key) as client,
     ):
         model = await _model(client)
+        if sees:
+            await _check_sight(client, say)
         yield OpenEngine(client, f"{choice}: {model}", model, engine)
 
 
@@ -109,7 +123,7 @@ async def _started_toy(say: Say) -> AsyncIterator[tuple[SupervisedEngine, Engine
 
 
 @asynccontextmanager
-async def _started_vllm(say: Say) -> AsyncIterator[tuple[SupervisedEngine, EngineHandle]]:
+async def _started_vllm(say: Say, *, sees: bool) -> AsyncIterator[tuple[SupervisedEngine, EngineHandle]]:
     """vLLM as the setup has it."""
     from engine.cli.vllm_launch import VllmOptions, prepare
     from engine.launch.fixes import require
@@ -117,6 +131,8 @@ async def _started_vllm(say: Say) -> AsyncIterator[tuple[SupervisedEngine, Engin
     from engine.supervise.diagnose_watch import LogWatch, start_watched
 
     prepared = await prepare(VllmOptions(port=0))  # a free port: a window may serve on the setup's
+    if sees and prepared.plan.text_only:
+        raise blind(Sight("no", BLIND_PLAN))
     require(prepared.fixes())
     if prepared.launch is not None:
         await ensure_tested(prepared.launch, _card_teller(say))
@@ -152,6 +168,14 @@ def _phase_teller(say: Say) -> Callable[[StartProgress], None]:
             say(f"[{progress.number + 1}/{progress.count}] {progress.phase}")
 
     return tell
+
+
+async def _check_sight(client: EngineClient, say: Say) -> None:
+    sight = await find_sight(client)
+    if sight.sees == "no":
+        raise blind(sight)
+    if sight.sees == "unknown":
+        say(f"whether the engine sees pictures is not known: {sight.why}")
 
 
 async def _model(client: EngineClient) -> str:

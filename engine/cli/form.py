@@ -12,17 +12,20 @@ import click
 from engine.batch.export_target import spare_inputs
 from engine.batch.form import dump_form, load_form, read_json
 from engine.batch.form_advice import advise
-from engine.batch.form_exchange import SHAPES, Shape, export_request, import_request
+from engine.batch.form_exchange import PICTURES, SHAPES, Shape, export_request, import_request
 from engine.batch.form_library import FormTemplate, template, templates
 from engine.batch.form_wire import form_schema
 from engine.batch.prepare import prepare
 from engine.batch.row_sample import SampledRow
+from engine.batch.row_state import RowStates
+from engine.batch.selection import count_selected
 from engine.batch.tables import Table
-from engine.batch.template import RowTemplate
 from engine.cli.checking import CheckOptions, check_options, format_options, open_given, opened, say
 from engine.cli.form_trial import row_json, row_lines
 from engine.domain.form import Form
+from engine.domain.picture import paths_of, text_of
 from engine.errors import InputError
+from engine.pictures import read_picture
 from engine.reads.reader import Reader
 from engine.reads.trial import TRY_ROWS, RowsTried, RowTried, try_row, try_rows
 
@@ -106,8 +109,11 @@ def import_(body: Path, out: Path, table: Path | None, overwrite: bool) -> None:
     _write(out, json.dumps(dump_form(found.form), indent=2, ensure_ascii=False) + "\n", overwrite=overwrite)
     click.echo(f"wrote {out}: {len(found.form.questions)} questions about the column text")
     if table is not None:
-        quoted = '"' + found.sample.replace('"', '""') + '"'
-        _write(table, f"text\n{quoted}\n", overwrite=overwrite)
+        pictured = found.form.pictures is not None
+        header = ["text", PICTURES.column] if pictured else ["text"]
+        cells = [found.sample, found.pictures] if pictured else [found.sample]
+        quoted = ",".join('"' + cell.replace('"', '""') + '"' for cell in cells)
+        _write(table, f"{','.join(header)}\n{quoted}\n", overwrite=overwrite)
         click.echo(f"wrote {table}")
     _tell(found.left_out)
 
@@ -134,7 +140,8 @@ def export(
     """Print the request that asks FORM's questions about one row."""
     found = load_form(form)
     state = found.state if table is None else _row(found, open_given(table, **written), row).state
-    made = export_request(found, shape, state, model=model)
+    pictures = [read_picture(Path(path)) for path in paths_of(state)]
+    made = export_request(found, shape, text_of(state), model=model, pictures=pictures)
     text = json.dumps(made.body, indent=2, ensure_ascii=False)
     if out is None:
         click.echo(text)
@@ -179,9 +186,9 @@ async def _try_row(options: CheckOptions, number: int) -> RowTried:
 
 
 async def _try_rows(options: CheckOptions, count: int) -> tuple[RowsTried, int]:
-    total = await asyncio.to_thread(options.open_table().count)
+    total = await asyncio.to_thread(lambda: count_selected(options.open_table(), options.selection))
     async with opened(options, count) as (engine, form, rows):
-        reader = await Reader.open(engine.client, form.questions, form.method)
+        reader = await Reader.open(engine.client, form.questions, form.method, pictures=form.pictures is not None)
         for note in reader.notes:
             say(note)
         return await try_rows(reader, [(row.key, row.state) for row in rows]), total
@@ -189,10 +196,10 @@ async def _try_rows(options: CheckOptions, count: int) -> tuple[RowsTried, int]:
 
 def _row(form: Form, table: Table, number: int) -> SampledRow:
     """A row by its number, rendered."""
-    template_ = RowTemplate(form.state, table.columns, f"{form.name}: state")
+    states = RowStates.of_table(form, table)
     for at, cells in enumerate(table.rows(), start=1):
         if at == number:
-            return SampledRow(at, cells, template_.render(dict(zip(table.columns, cells, strict=True))))
+            return SampledRow(at, cells, states.render(dict(zip(table.columns, cells, strict=True))))
     raise InputError("form.no_row", "{path} has no row {row}", path=str(table.path), row=number)
 
 

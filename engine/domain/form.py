@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from engine.domain.picture import PictureColumn
 from engine.domain.question import Question
 from engine.domain.reading import Method
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form as its file describes it (format version 2, see docs/form-file.md).
+    """A form as its file describes it (format version 3, see docs/form-file.md).
 
     Attributes:
         name: shown to the user.
@@ -18,6 +19,7 @@ class Form:
         questions: in the order in which they are asked and exported.
         group: a column by which unreadable answers are counted, or None.
         method: how the questions are read unless the caller says otherwise.
+        pictures: the column that names pictures of a row, or None.
         document: a template of the whole document that a row's text comes from, or None; a method comparison can put
             it before the state.
     """
@@ -28,3 +30,4 @@ class Form:
     group: str | None = None
     method: Method = field(default_factory=Method)
     document: str | None = None
+    pictures: PictureColumn | None = None

@@ -78,6 +78,11 @@ def paths_of(state: State) -> Sequence[str]:
     return () if isinstance(state, str) else state.paths
 
 
+def with_text(state: State, text: str) -> State:
+    """The state with another text and the same pictures."""
+    return text if isinstance(state, str) else PicturedState(text, state.paths)
+
+
 @dataclass(frozen=True, slots=True)
 class Sight:
     """Whether an engine sees.

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from engine.domain.picture import PictureUse
+
 ReadStatus = Literal["ok", "unreadable", "error", "skipped"]
 Wire = Literal["canvas", "native"]
 STATUSES: tuple[ReadStatus, ...] = ("ok", "unreadable", "error", "skipped")
@@ -110,6 +112,7 @@ class Reading:
         method: ``alone/canvas`` and so on.
         error: why the read failed or was skipped.
         round: which round of its run read it; 1 is the run itself.
+        pictures: that the row was read with.
     """
 
     question_id: str
@@ -126,3 +129,4 @@ class Reading:
     method: str = ""
     error: str = ""
     round: int = 1
+    pictures: tuple[PictureUse, ...] = ()

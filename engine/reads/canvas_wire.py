@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from engine.client.http import EngineClient
 from engine.client.wire import FramedRead
 from engine.domain.chat import Message
+from engine.domain.picture import Picture
 from engine.domain.question import Question
 from engine.domain.reading import Draw, Method
 from engine.errors import EngineRefused, InputError
@@ -17,6 +18,7 @@ from engine.reads.canvas import Specials
 from engine.reads.draws import first_draws, more_draws, slot_draw
 from engine.reads.labels import find_specials
 from engine.reads.noise import draw_noise, prompt_noise
+from engine.reads.pictured import PicturedPrompts
 from engine.reads.seen import Seen
 from engine.reads.served import Served, find_served
 from engine.reads.sheet import Sheet, alone_sheets, joint_sheets
@@ -54,13 +56,22 @@ class CanvasWire:
         self._client = client
         self._method = method
         self._again = AgainAlone()
+        self.prompts = PicturedPrompts(client)
         self._frames = {sheet.question_ids: sheet.frame(served.spare_id, method.steps) for sheet in sheets}
 
     @classmethod
     async def open(
-        cls, client: EngineClient, questions: Sequence[Question], method: Method, served: Served | None
+        cls,
+        client: EngineClient,
+        questions: Sequence[Question],
+        method: Method,
+        served: Served | None,
+        pictures: Sequence[Picture] = (),
     ) -> CanvasWire:
         """Checks the labels, finds out what is served and makes one trial read of the largest sheet.
+
+        Args:
+            pictures: of the trial read.
 
         Raises:
             InputError: a label is not one token, a canvas does not fit.
@@ -84,7 +95,7 @@ class CanvasWire:
         else:
             sheets = await alone_sheets(client.tokenize, questions, specials, method.canvas_length)
         wire = cls(client, method, sheets, specials, served)
-        await wire._trial(max(sheets, key=lambda sheet: len(sheet.label_ids)))
+        await wire._trial(max(sheets, key=lambda sheet: len(sheet.label_ids)), pictures)
         return wire
 
     @property
@@ -92,13 +103,20 @@ class CanvasWire:
         """Reads that a row takes, further draws not counted."""
         return len(self.sheets)
 
-    async def seen(self, state: str, row_key: str) -> list[Seen]:
+    async def seen(self, state: str, row_key: str, pictures: Sequence[Picture] = ()) -> list[Seen]:
         """What was seen of every question, in the order of the sheets."""
         free = asyncio.Semaphore(AT_ONCE)
-        parts = await together([self._sheet_seen(sheet, state, row_key, free) for sheet in self.sheets])
+        parts = await together([self._sheet_seen(sheet, state, row_key, pictures, free) for sheet in self.sheets])
         return [seen for part in parts for seen in part]
 
-    async def look(self, sheet: Sheet, state: str, row_key: str, free: asyncio.Semaphore | None = None) -> SheetRead:
+    async def look(
+        self,
+        sheet: Sheet,
+        state: str,
+        row_key: str,
+        pictures: Sequence[Picture] = (),
+        free: asyncio.Semaphore | None = None,
+    ) -> SheetRead:
         """Makes the draws of one sheet.
 
         Raises:
@@ -106,19 +124,28 @@ class CanvasWire:
         """
         free = free or asyncio.Semaphore(AT_ONCE)
         async with free:
-            prompt_ids = await self._client.render([Message("user", sheet.prompt(state))])
+            prompt_ids, features = await self._prompt(sheet, state, pictures)
         noises = [self._noise(sheet, prompt_ids, row_key, draw) for draw in range(first_draws(self._method))]
-        seen = await self._draws(sheet, prompt_ids, noises, free)
+        seen = await self._draws(sheet, prompt_ids, features, noises, free)
         extra = more_draws(self._method, seen[0][0])
         if extra:
             more = [self._noise(sheet, prompt_ids, row_key, draw) for draw in range(1, 1 + extra)]
-            seen += await self._draws(sheet, prompt_ids, more, free)
+            seen += await self._draws(sheet, prompt_ids, features, more, free)
         by_question = tuple(zip(*(draws for draws, _ in seen), strict=True))
         return SheetRead(prompt_ids, noises[0], by_question, next((note for _, note in seen if note), ""))
 
-    async def _sheet_seen(self, sheet: Sheet, state: str, row_key: str, free: asyncio.Semaphore) -> list[Seen]:
+    async def _prompt(self, sheet: Sheet, state: str, pictures: Sequence[Picture]) -> tuple[tuple[int, ...], bytes]:
+        """Token ids, and what belongs to the pictures among them."""
+        text = sheet.prompt(state)
+        if pictures:
+            return await self.prompts.of(text, pictures)
+        return await self._client.render([Message("user", text)]), b""
+
+    async def _sheet_seen(
+        self, sheet: Sheet, state: str, row_key: str, pictures: Sequence[Picture], free: asyncio.Semaphore
+    ) -> list[Seen]:
         try:
-            read = await self.look(sheet, state, row_key, free)
+            read = await self.look(sheet, state, row_key, pictures, free)
         except EngineRefused as refusal:
             return [Seen(question, (), sheet.joint, refusal=str(refusal)) for question in sheet.questions]
         return [
@@ -127,11 +154,16 @@ class CanvasWire:
         ]
 
     async def _draws(
-        self, sheet: Sheet, prompt_ids: tuple[int, ...], noises: Sequence[tuple[int, ...]], free: asyncio.Semaphore
+        self,
+        sheet: Sheet,
+        prompt_ids: tuple[int, ...],
+        features: bytes,
+        noises: Sequence[tuple[int, ...]],
+        free: asyncio.Semaphore,
     ) -> list[tuple[list[Draw], str]]:
         ids = prompt_ids + self.specials.thought
         frame = self._frames[sheet.question_ids]
-        requests = [frame.filled(ids, sheet.canvas.seeded(noise)) for noise in noises]
+        requests = [frame.filled(ids, sheet.canvas.seeded(noise), features) for noise in noises]
         return await together([self._draw(sheet, request, free) for request in requests])
 
     async def _draw(self, sheet: Sheet, request: FramedRead, free: asyncio.Semaphore) -> tuple[list[Draw], str]:
@@ -149,7 +181,7 @@ class CanvasWire:
             return prompt_noise(prompt_ids, slots, size)
         return draw_noise(self._method.seed, row_key, sheet.question_ids, draw, slots, size)
 
-    async def _trial(self, sheet: Sheet) -> None:
-        prompt_ids = await self._client.render([Message("user", sheet.prompt(""))])
+    async def _trial(self, sheet: Sheet, pictures: Sequence[Picture]) -> None:
+        prompt_ids, features = await self._prompt(sheet, "", pictures)
         noise = self._noise(sheet, prompt_ids, "", 0)
-        await self._draws(sheet, prompt_ids, [noise], asyncio.Semaphore(1))
+        await self._draws(sheet, prompt_ids, features, [noise], asyncio.Semaphore(1))

@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 
 from engine.client.http import EngineClient
+from engine.domain.picture import State, paths_of
 from engine.domain.question import Choice, Question, Score
 from engine.domain.reading import Method, Reading
 from engine.errors import InputError
@@ -128,7 +129,7 @@ async def measure_interference(
     client: EngineClient,
     questions: Sequence[Question],
     method: Method,
-    rows: Sequence[tuple[str, str]],
+    rows: Sequence[tuple[str, State]],
     *,
     sample: int = SAMPLE_ROWS,
     progress: Callable[[int, int], None] | None = None,
@@ -148,8 +149,9 @@ async def measure_interference(
     if not rows:
         raise InputError("reads.no_rows", "there is no row to compare joint and single reads on")
     chosen = Random(method.seed).sample(list(rows), min(sample, len(rows)))
-    alone = await Reader.open(client, questions, replace(method, joint=False))
-    joint = await Reader.open(client, questions, replace(method, joint=True))
+    pictured = any(paths_of(state) for _, state in chosen)
+    alone = await Reader.open(client, questions, replace(method, joint=False), pictures=pictured)
+    joint = await Reader.open(client, questions, replace(method, joint=True), pictures=pictured)
     pairs: list[list[Pair]] = []
     for start in range(0, len(chosen), ROWS_AT_ONCE):
         batch = chosen[start : start + ROWS_AT_ONCE]
@@ -167,7 +169,7 @@ def check_interference(questions: Sequence[Question]) -> None:
         )
 
 
-async def _both_ways(alone: Reader, joint: Reader, row_key: str, state: str) -> list[Pair]:
+async def _both_ways(alone: Reader, joint: Reader, row_key: str, state: State) -> list[Pair]:
     one, other = await together([alone.read(state, row_key=row_key), joint.read(state, row_key=row_key)])
     return list(zip(one, other, strict=True))
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.client.http import EngineClient
 from engine.client.wire import QuestionSpec, SystemOneRequest, SystemOneResponse
+from engine.domain.picture import Picture
 from engine.domain.question import Choice, Noul, Question, Score
 from engine.domain.reading import Draw, Method
 from engine.errors import EngineRefused, InputError
@@ -31,8 +32,13 @@ class NativeWire:
         self._joint = method.joint and len(self._questions) > 1
 
     @classmethod
-    async def open(cls, client: EngineClient, questions: Sequence[Question], method: Method) -> NativeWire:
+    async def open(
+        cls, client: EngineClient, questions: Sequence[Question], method: Method, pictures: Sequence[Picture] = ()
+    ) -> NativeWire:
         """Makes one trial read, since neither /health nor the model list tells whether decisions are served.
+
+        Args:
+            pictures: of the trial read.
 
         Raises:
             InputError: more than one draw or denoise step is asked for.
@@ -41,7 +47,7 @@ class NativeWire:
         """
         check_native(method)
         wire = cls(client, questions, method)
-        await wire._ask("")
+        await wire._ask("", pictures)
         return wire
 
     @property
@@ -49,22 +55,24 @@ class NativeWire:
         """Reads that a row takes as far as is known: what shares a canvas is the server's own affair."""
         return 1 if self._joint else len(self._questions)
 
-    async def seen(self, state: str, row_key: str) -> list[Seen]:
+    async def seen(self, state: str, row_key: str, pictures: Sequence[Picture] = ()) -> list[Seen]:
         """What was seen of each question; a refusal fails them all, since they share a request.
 
         Args:
             row_key: not used, since the server draws the noise from the prompt.
         """
         try:
-            draws, note = await self._again(lambda: self._ask(state))
+            draws, note = await self._again(lambda: self._ask(state, pictures))
         except EngineRefused as refusal:
             return [Seen(question, (), self._joint, refusal=str(refusal)) for question in self._questions]
         return [
             Seen(question, (draw,), self._joint, note) for question, draw in zip(self._questions, draws, strict=True)
         ]
 
-    async def _ask(self, state: str) -> list[Draw]:
-        response = await self._client.systemone(system_one_request(state, self._questions, joint=self._joint))
+    async def _ask(self, state: str, pictures: Sequence[Picture]) -> list[Draw]:
+        response = await self._client.systemone(
+            system_one_request(state, self._questions, joint=self._joint, pictures=pictures)
+        )
         if self._joint and response.joint is None:
             raise EngineRefused(
                 "engine.no_joint_reads",
@@ -93,10 +101,13 @@ def check_native(method: Method) -> None:
         )
 
 
-def system_one_request(state: str, questions: Sequence[Question], *, joint: bool = False) -> SystemOneRequest:
+def system_one_request(
+    state: str, questions: Sequence[Question], *, joint: bool = False, pictures: Sequence[Picture] = ()
+) -> SystemOneRequest:
     """The request; questions are named 1, 2, ... in it, since an id of the user's may be one that servers refuse."""
     specs = {str(number): _spec(question) for number, question in enumerate(questions, start=1)}
-    return SystemOneRequest(state=as_text(state), questions=specs, joint=True if joint else None)
+    images = tuple(picture.data_url for picture in pictures) or None
+    return SystemOneRequest(state=as_text(state), questions=specs, images=images, joint=True if joint else None)
 
 
 def _spec(question: Question) -> QuestionSpec:

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from engine.client.http import EngineClient
+from engine.domain.picture import State, paths_of
 from engine.domain.question import Choice, Question
 from engine.domain.reading import Method, Reading
 from engine.errors import InputError
@@ -98,7 +99,7 @@ async def measure_order(
     client: EngineClient,
     questions: Sequence[Question],
     method: Method,
-    rows: Sequence[tuple[str, str]],
+    rows: Sequence[tuple[str, State]],
     *,
     sample: int = SAMPLE_ROWS,
     progress: Callable[[int, int], None] | None = None,
@@ -119,8 +120,10 @@ async def measure_order(
         raise InputError("reads.no_rows", "there is no row to read in several orders")
     chosen = Random(method.seed).sample(list(rows), min(sample, len(rows)))
     plain = replace(method, joint=False, rotate=False)
+    pictured = any(paths_of(state) for _, state in chosen)
     readers = [
-        await Reader.open(client, turned(choices, turn, joint=False), plain) for turn in range(most_turns(choices))
+        await Reader.open(client, turned(choices, turn, joint=False), plain, pictures=pictured)
+        for turn in range(most_turns(choices))
     ]
     seen: list[list[dict[str, Reading]]] = []  # row -> turn -> question -> reading
     for start in range(0, len(chosen), ROWS_AT_ONCE):
@@ -145,7 +148,7 @@ def choices_of(questions: Sequence[Question]) -> tuple[Choice, ...]:
     return choices
 
 
-async def _row(readers: Sequence[Reader], key: str, state: str) -> list[dict[str, Reading]]:
+async def _row(readers: Sequence[Reader], key: str, state: State) -> list[dict[str, Reading]]:
     turns_ = await together([reader.read(state, row_key=key) for reader in readers])
     return [{reading.question_id: reading for reading in readings} for readings in turns_]
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.client.http import EngineClient
+from engine.client.sight import blind, find_sight, probe_picture
+from engine.domain.picture import Picture, PictureUse, State, text_of
 from engine.domain.question import Question
 from engine.domain.reading import Draw, Method, Reading
 from engine.errors import InputError
+from engine.reads.aggregate import failed
 from engine.reads.canvas_wire import CanvasWire
 from engine.reads.draws import check_draws
 from engine.reads.native import ONE_DRAW, NativeWire, check_native
+from engine.reads.pictured import RowPictures, uses
 from engine.reads.rotate import RotatingWire, most_turns
 from engine.reads.seen import Seen
 from engine.reads.served import Served
@@ -21,6 +26,8 @@ from engine.reads.sheet import Sheet
 MIN_CANVAS = 2  # a label slot and end-of-turn
 MAX_STEPS = 48  # denoise steps of a canvas, the released model's own number
 PREVIEW_ROW = "preview"  # row key of a read that belongs to no run
+
+_PLACES = re.compile(r"(<[^<>\s]{1,40}>)\1{7,}")
 
 AnyWire = CanvasWire | NativeWire | RotatingWire
 
@@ -37,6 +44,7 @@ class ReadPreview:
         reading: the answer to the question.
         draws: what every draw saw, in the order of ``question.labels``; draw 0 first.
         latency_s: seconds that the canvas took with all its draws.
+        pictures: that the model was shown.
     """
 
     prompt: str
@@ -45,6 +53,7 @@ class ReadPreview:
     reading: Reading
     draws: tuple[Draw, ...] = ()
     latency_s: float = 0.0
+    pictures: tuple[PictureUse, ...] = ()
 
 
 class Reader:
@@ -55,6 +64,7 @@ class Reader:
         self.method = method
         self._client = client
         self._wire = wire
+        self._pictures = RowPictures()
 
     @classmethod
     async def open(
@@ -63,26 +73,30 @@ class Reader:
         questions: Sequence[Question],
         method: Method,
         *,
+        pictures: bool = False,
         served: Served | None = None,
     ) -> Reader:
         """Checks everything that can be checked before the first row.
 
         Args:
+            pictures: rows come with pictures, so the engine must see.
             served: what the engine serves, when the caller knows; else it is found out.
 
         Raises:
             InputError: no questions, a setting out of range, a label that is not one token (names question and label).
+            UserError: ``engine.blind``: it sees no pictures.
             EngineRefused: the engine does not take such reads.
             EngineUnreachable: no engine answers.
         """
         check_reading(questions, method)
+        shown = await _seeing(client) if pictures else ()
         wire: AnyWire
         if method.rotate and most_turns(questions) > 1:
-            wire = await RotatingWire.open(client, questions, method, served)
+            wire = await RotatingWire.open(client, questions, method, served, shown)
         elif method.wire == "native":
-            wire = await NativeWire.open(client, questions, method)
+            wire = await NativeWire.open(client, questions, method, shown)
         else:
-            wire = await CanvasWire.open(client, questions, method, served)
+            wire = await CanvasWire.open(client, questions, method, served, shown)
         return cls(client, questions, method, wire)
 
     @property
@@ -111,23 +125,37 @@ class Reader:
         """The wire that asks in the form's own order."""
         return self._wire.wires[0] if isinstance(self._wire, RotatingWire) else self._wire
 
-    async def read(self, state: str, *, row_key: str) -> tuple[Reading, ...]:
+    async def read(self, state: State, *, row_key: str) -> tuple[Reading, ...]:
         """One reading per question, in the questions' order.
 
         Args:
-            state: the text that the questions are about.
+            state: what the questions are about. A picture that cannot be read makes every reading an error.
             row_key: names the row in the seeds of later draws; the same key reads the same canvases again.
 
         Raises:
             EngineUnreachable: the engine is gone; nothing of this row counts. A refusal is a reading with status error.
         """
-        return tuple(seen.reading(self.method) for seen in await self._wire.seen(state, row_key))
+        if isinstance(state, str):
+            return tuple(seen.reading(self.method) for seen in await self._wire.seen(state, row_key))
+        return await self._read_pictured(state, row_key)
 
-    async def preview(self, state: str, question_id: str) -> ReadPreview:
+    async def _read_pictured(self, state: State, row_key: str) -> tuple[Reading, ...]:
+        async with self._pictures.free:
+            try:
+                pictures = await self._pictures.of(state)
+            except InputError as error:
+                joint = self.method.joint and len(self.questions) > 1
+                name = self.method.named(joint=joint)
+                return tuple(failed(question, str(error), name=name) for question in self.questions)
+            seen = await self._wire.seen(text_of(state), row_key, pictures)
+        shown = uses(state, pictures)
+        return tuple(replace(each.reading(self.method), pictures=shown) for each in seen)
+
+    async def preview(self, state: State, question_id: str) -> ReadPreview:
         """One read of one question, with the prompt and the canvas as they are sent.
 
         Raises:
-            InputError: no question has this id.
+            InputError: no question has this id, or a picture cannot be read.
             EngineRefused, EngineUnreachable: the read failed.
         """
         place = next((n for n, question in enumerate(self.questions) if question.id == question_id), None)
@@ -139,10 +167,11 @@ class Reader:
         sheet = next(sheet for sheet in first.sheets if question_id in sheet.question_ids)
         return (await self._sheet_previews(first, sheet, state))[sheet.question_ids.index(question_id)]
 
-    async def previews(self, state: str) -> tuple[ReadPreview, ...]:
+    async def previews(self, state: State) -> tuple[ReadPreview, ...]:
         """One read of every question, in their order.
 
         Raises:
+            InputError: a picture cannot be read.
             EngineRefused, EngineUnreachable: a read failed.
         """
         first = self._first
@@ -160,31 +189,48 @@ class Reader:
             for answer, show in zip(answers, shown or answers, strict=True)
         )
 
-    async def _seen_previews(self, state: str) -> tuple[ReadPreview, ...]:
+    async def _seen_previews(self, state: State) -> tuple[ReadPreview, ...]:
         """Answers without prompt and canvas."""
+        pictures = await self._pictures.of(state)
+        shown = uses(state, pictures)
         started = time.monotonic()
-        seen = await self._wire.seen(state, PREVIEW_ROW)
+        seen = await self._wire.seen(text_of(state), PREVIEW_ROW, pictures)
         took = time.monotonic() - started
-        return tuple(ReadPreview("", (), None, each.reading(self.method), each.draws, took) for each in seen)
+        return tuple(ReadPreview("", (), None, each.reading(self.method), each.draws, took, shown) for each in seen)
 
-    async def _sheet_previews(self, wire: CanvasWire, sheet: Sheet, state: str) -> list[ReadPreview]:
+    async def _sheet_previews(self, wire: CanvasWire, sheet: Sheet, state: State) -> list[ReadPreview]:
+        pictures = await self._pictures.of(state)
         started = time.monotonic()
-        seen = await wire.look(sheet, state, PREVIEW_ROW)
+        seen = await wire.look(sheet, text_of(state), PREVIEW_ROW, pictures)
         took = time.monotonic() - started
         canvas = sheet.canvas.seeded(seen.noise)
         texts = {token: await self._client.detokenize([token]) for token in dict.fromkeys(canvas)}
         prompt = await self._client.detokenize(seen.prompt_ids + wire.specials.thought)
         return [
             ReadPreview(
-                prompt=prompt,
+                prompt=shortened(prompt) if pictures else prompt,
                 canvas=tuple(texts[token] for token in canvas),
                 slot=slot,
                 reading=Seen(question, draws, sheet.joint, seen.note).reading(self.method),
                 draws=draws,
                 latency_s=took,
+                pictures=uses(state, pictures),
             )
             for question, slot, draws in zip(sheet.questions, sheet.canvas.slots, seen.draws, strict=True)
         ]
+
+
+def shortened(prompt: str) -> str:
+    """A prompt's text with the hundreds of places of a picture as one: ``<|image|> x 256``."""
+    return _PLACES.sub(lambda found: f"{found[1]} x {len(found[0]) // len(found[1])}", prompt)
+
+
+async def _seeing(client: EngineClient) -> tuple[Picture, ...]:
+    """The picture of trial reads. Raises UserError where the engine does not see."""
+    sight = await find_sight(client)
+    if sight.sees == "no":
+        raise blind(sight)
+    return (probe_picture(),)
 
 
 def check_reading(questions: Sequence[Question], method: Method) -> None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from engine.client.http import EngineClient
+from engine.domain.picture import Picture
 from engine.domain.question import Choice, Question
 from engine.domain.reading import Draw, Method
 from engine.reads.canvas_wire import CanvasWire
@@ -29,7 +30,7 @@ class Wire(Protocol):
         """Reads that a row takes, further draws not counted."""
         ...
 
-    async def seen(self, state: str, row_key: str) -> list[Seen]:
+    async def seen(self, state: str, row_key: str, pictures: Sequence[Picture] = ()) -> list[Seen]:
         """What was seen of each question, in order."""
         ...
 
@@ -43,11 +44,19 @@ class RotatingWire:
 
     @classmethod
     async def open(
-        cls, client: EngineClient, questions: Sequence[Question], method: Method, served: Served | None
+        cls,
+        client: EngineClient,
+        questions: Sequence[Question],
+        method: Method,
+        served: Served | None,
+        pictures: Sequence[Picture] = (),
     ) -> RotatingWire:
         """Opens a wire per rotation.
 
         With ``auto`` each rotation makes one draw: the rotations are the further draws.
+
+        Args:
+            pictures: of the trial reads.
 
         Raises:
             InputError, EngineRefused, EngineUnreachable: as the wires.
@@ -57,10 +66,12 @@ class RotatingWire:
         for turn in range(most_turns(questions)):
             asked = turned(questions, turn, joint=method.joint)
             if method.wire == "native":
-                wires.append(await NativeWire.open(client, asked, each))
+                wires.append(await NativeWire.open(client, asked, each, pictures))
             else:
-                wire = await CanvasWire.open(client, asked, each, served)
+                wire = await CanvasWire.open(client, asked, each, served, pictures)
                 served = wire.served
+                if wires and isinstance(wires[0], CanvasWire):
+                    wire.prompts = wires[0].prompts  # the same pictures in another order of the options
                 wires.append(wire)
         return cls(questions, wires)
 
@@ -69,9 +80,9 @@ class RotatingWire:
         """Reads that a row takes, further draws not counted."""
         return sum(wire.canvases for wire in self.wires)
 
-    async def seen(self, state: str, row_key: str) -> list[Seen]:
+    async def seen(self, state: str, row_key: str, pictures: Sequence[Picture] = ()) -> list[Seen]:
         """All rotations of each question as one: draws in the order of the turns, labels mapped back."""
-        by_turn = await together([wire.seen(state, row_key) for wire in self.wires])
+        by_turn = await together([wire.seen(state, row_key, pictures) for wire in self.wires])
         return [self._of(question, by_turn) for question in self.questions]
 
     def _of(self, question: Question, by_turn: Sequence[Sequence[Seen]]) -> Seen:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.client.http import EngineClient
+from engine.domain.picture import State, paths_of
 from engine.domain.question import Question
 from engine.domain.reading import Method, Reading
 from engine.errors import EngineRefused, InputError
@@ -73,7 +74,7 @@ class RowsTried:
         )
 
 
-async def try_row(client: EngineClient, questions: Sequence[Question], method: Method, state: str) -> RowTried:
+async def try_row(client: EngineClient, questions: Sequence[Question], method: Method, state: State) -> RowTried:
     """Read one row with everything shown, alone and jointly.
 
     Args:
@@ -93,7 +94,7 @@ async def try_row(client: EngineClient, questions: Sequence[Question], method: M
         return RowTried(alone, WayTried(together_, 0, 0.0, (), str(error)))
 
 
-async def try_rows(reader: Reader, rows: Sequence[tuple[str, str]], *, concurrency: int = 32) -> RowsTried:
+async def try_rows(reader: Reader, rows: Sequence[tuple[str, State]], *, concurrency: int = 32) -> RowsTried:
     """Read rows as a run would.
 
     Args:
@@ -108,7 +109,7 @@ async def try_rows(reader: Reader, rows: Sequence[tuple[str, str]], *, concurren
         raise InputError("reads.no_rows", "there is no row to try")
     free = asyncio.Semaphore(concurrency)
 
-    async def one(key: str, state: str) -> tuple[Reading, ...]:
+    async def one(key: str, state: State) -> tuple[Reading, ...]:
         async with free:
             return await reader.read(state, row_key=key)
 
@@ -126,8 +127,8 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
-async def _way(client: EngineClient, questions: Sequence[Question], method: Method, state: str) -> WayTried:
-    reader = await Reader.open(client, questions, method)
+async def _way(client: EngineClient, questions: Sequence[Question], method: Method, state: State) -> WayTried:
+    reader = await Reader.open(client, questions, method, pictures=bool(paths_of(state)))
     started = time.monotonic()
     shown = await reader.previews(state)
     waited = time.monotonic() - started

@@ -14,9 +14,9 @@ from engine.store.run_view import RunSpec
 
 _FIELDS = (
     "row, question, status, value, shares, label_mass, argmax_is_label, entropy, mean_mass, draws, stderr, agreement, "
-    "method, error, round"
+    "method, error, round, pictures"
 )
-_MARKS = ", ".join("?" * 15)
+_MARKS = ", ".join("?" * 16)
 _INSERT = f"INSERT INTO answer ({_FIELDS}, top) VALUES ({_MARKS}, ?)"
 _REPLACE = f"INSERT OR REPLACE INTO answer ({_FIELDS}, top) VALUES ({_MARKS}, ?)"
 _KEEP_NEW = f"INSERT INTO earlier ({_FIELDS}) VALUES ({_MARKS})"
@@ -90,7 +90,7 @@ def _top(reading: Reading) -> float | None:
 
 
 def _values(row: int, question: int, reading: Reading, number: int) -> tuple[object, ...]:
-    """The columns of table ``answer`` up to ``round``."""
+    """The columns of table ``answer`` but for ``due`` and ``top``."""
     return (
         row,
         question,
@@ -107,4 +107,5 @@ def _values(row: int, question: int, reading: Reading, number: int) -> tuple[obj
         reading.method,
         reading.error,
         number,
+        json.dumps([[use.path, use.sha256] for use in reading.pictures]) if reading.pictures else "",
     )

@@ -69,6 +69,14 @@ def _page(view: RunView, after: int, limit: int) -> RawPage:
     return view.query(read)
 
 
+def pictures_of(view: RunView, first_row: int, last_row: int) -> dict[tuple[int, int], str]:
+    """The hashes of the pictures that answers were read with, spaces between them, by (row, question)."""
+    query = """SELECT row, question, pictures FROM answer
+        WHERE row BETWEEN ? AND ? AND pictures <> '' ORDER BY row, question"""
+    found = view.query(lambda connection: connection.execute(query, (first_row, last_row)).fetchall())
+    return {(row, place): " ".join(sha256 for _, sha256 in json.loads(uses)) for row, place, uses in found}
+
+
 def long_rows(view: RunView, characters: int) -> list[tuple[int, list[str]]]:
     """(row, cells) of the rows whose cells together have more characters than that."""
     query = "SELECT row, cells FROM input WHERE length(cells) > ? ORDER BY row"

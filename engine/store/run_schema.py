@@ -1,10 +1,11 @@
-"""The tables of a run's file (version 2).
+"""The tables of a run's file (version 3).
 
 - ``run``: one row: what is run, on what, how, and in which state.
 - ``input``: the table's rows, numbered from 1, cells as a JSON array, so that a run outlives its table; ``left_out``
   says why a row is not read (a filter, a sample).
 - ``answer``: one reading; ``question`` is the place in the form, from 0. All readings of a row arrive together.
   ``round`` read it, round ``due`` (0: none) shall read it again. ``top`` is the largest share.
+  ``pictures``: those that the row was read with, ``[[path, sha256], ...]``; empty for none.
 - ``earlier``: answers that a later round replaced, and later attempts that failed where there was an answer.
 - ``round``: the passes over the run, 1 is the run itself.
 - ``review``: what reviewers said, in order; an undone word stays, marked.
@@ -152,6 +153,13 @@ def add_rounds_and_reviews(connection: sqlite3.Connection) -> None:
     )
     if connection.execute("SELECT 1 FROM run WHERE state = 'finished'").fetchone():
         index_answers(connection)
+
+
+@RUN_SCHEMA.step(3)
+def add_pictures(connection: sqlite3.Connection) -> None:
+    """Add which pictures an answer was read with."""
+    for table in ("answer", "earlier"):
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN pictures TEXT NOT NULL DEFAULT ''")
 
 
 def index_answers(connection: sqlite3.Connection) -> None:

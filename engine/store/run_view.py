@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from engine.domain.picture import PictureUse
 from engine.domain.reading import STATUSES, Method, Reading, ReadStatus
 from engine.domain.run import Label, Round, RunInfo, RunState, Totals
 from engine.store.db import connect_readonly, translated
@@ -283,6 +284,7 @@ class RunView:
             method=row["method"],
             error=row["error"],
             round=row["round"],
+            pictures=_pictures(row["pictures"]),
         )
 
     def query[T](self, read: Callable[[sqlite3.Connection], T]) -> T:
@@ -296,6 +298,10 @@ class RunView:
     def _read[T](self, query: Callable[[sqlite3.Connection], T]) -> T:
         with self._reading, translated(self.path):
             return query(self._reader)
+
+
+def _pictures(array: str) -> tuple[PictureUse, ...]:
+    return tuple(PictureUse(*each) for each in json.loads(array)) if array else ()
 
 
 def _round(row: sqlite3.Row) -> Round:

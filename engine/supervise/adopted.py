@@ -22,11 +22,12 @@ async def _pause() -> None:
 
 
 def silent(address: str) -> EngineUnreachable:
-    """The error for an address where nothing answers."""
+    """The error for a server that answers while the engine behind it does not; a server that is not there at all is
+    ``engine.unreachable``."""
     return EngineUnreachable(
         "engine.silent",
-        "no engine answers at {address}",
-        remedy="check the address and whether the server runs",
+        "the server at {address} answers, but its engine does not",
+        remedy="wait while it loads its model; if it had, its engine has died: look into its log and restart it",
         address=address,
     )
 
@@ -95,7 +96,11 @@ class AdoptedEngine:
             raise silent(self._client.address)
         if not cards:
             raise EngineRefused(
-                "engine.no_model", "the server at {url} serves no model", status=200, url=self._client.address
+                "engine.no_model",
+                "the server at {url} serves no model",
+                remedy="start it with a model, or give the address of the server behind it if this is a router",
+                status=200,
+                url=self._client.address,
             )
         return cards[0]
 

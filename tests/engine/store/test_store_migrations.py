@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.domain.picture import PictureUse
 from engine.errors import UserError
 from engine.store.db import Database, connect_readonly
 from engine.store.migrations import Schema, backup_path
@@ -112,6 +113,18 @@ def run_step_2(tmp_path: Path) -> None:
         assert found[0] == (1, 0, "ok", 0.75)
         assert [top for _, _, status, top in found if status != "ok"] == [None] * 3
     assert backup_path(path, 1).is_file()
+
+
+def run_step_3(tmp_path: Path) -> None:
+    """No answer of an older file was read with pictures; one of this version keeps path and hash."""
+    for version, shown in ((2, ()), (3, (PictureUse("/photos/a.png", "0" * 64),))):
+        path = tmp_path / f"run-{version}.sqlite"
+        shutil.copy(FIXTURES / f"run-v{version}.sqlite", path)
+        with RunView(path) as view:
+            first = view.row(1)
+        assert first is not None
+        assert first.readings[0].pictures == shown
+    assert backup_path(tmp_path / "run-2.sqlite", 2).is_file()
 
 
 @pytest.mark.parametrize("step", RUN_SCHEMA.steps, ids=lambda step: step.note)
