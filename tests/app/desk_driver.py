@@ -21,7 +21,7 @@ from app.widgets.desktop.close_dialog import CloseDialog
 from app.windows.desk import Desk
 from app.windows.ui_state import UiState
 
-WAIT_S = 60.0
+WAIT_S = 240.0  # costs something only where a test fails
 
 
 def expect(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, cast
 
 from desk_driver import WAIT_S, expect, until_phase, within
+from fakes.engine_gate import EngineGate
 from PySide6.QtCore import QObject
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
@@ -39,11 +40,22 @@ def leaving[**P](test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, Co
     return run
 
 
+class GatedEngine(EnginePresenter):
+    """An engine that workers may have to reach through a gate."""
+
+    gate: EngineGate | None = None
+
+    @property
+    def url(self) -> str:
+        there = super().url
+        return self.gate.url if there and self.gate is not None else there
+
+
 class Place:
     """A page, its engine and what it said."""
 
     def __init__(self) -> None:
-        self.engine = EnginePresenter()
+        self.engine = GatedEngine()
         self.notifier = NotificationSink()
         self.notices: list[Notice] = []
         self.notifier.noticed.connect(self.notices.append)
@@ -68,6 +80,15 @@ class Place:
         await until_phase(self.engine, "ready", "failed")
         assert self.engine.state.ready, self.engine.state.message
 
+    def gate(self) -> EngineGate:
+        """Before the engine that is running, for every worker from now on.
+
+        What must happen while a run is under way happens while the gate holds it: otherwise it may have ended already.
+        """
+        if self.engine.gate is None:
+            self.engine.gate = EngineGate(self.engine.url)
+        return self.engine.gate
+
     async def open_example(self, name: str) -> None:
         """Opens a bundled form and waits for its table."""
         table = self.page.presenter.table
@@ -79,6 +100,8 @@ class Place:
         """The window closes; may be called twice."""
         await self.page.close_down()
         await self.engine.close_down()
+        if self.engine.gate is not None:
+            self.engine.gate.close()
 
     async def until(self, signal: Callable[[Callable[..., None]], object], holds: Callable[[], bool]) -> None:
         """Waits until something holds that can change only with a signal."""

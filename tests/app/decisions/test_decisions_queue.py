@@ -21,7 +21,8 @@ from engine import paths
 from engine.store.run_queue import RunQueue
 from engine.store.runs import RunView, list_runs, run_path
 
-ROWS = 12
+ROWS, QUESTIONS = 12, 3
+PASSES = 5 + 8  # reads: those with which a run begins, then some of two rows at a time: of these one or two get whole
 
 
 async def ready(place: Place) -> None:
@@ -32,7 +33,7 @@ async def ready(place: Place) -> None:
     document.set_method(replace(document.form.method, draws=1))
     await table.load(beginning(Path(table.facts.path)))
     place.page.tabs.setCurrentIndex(RUNS)
-    place.page.runs_part.setup.concurrency.setValue(2)  # so that a pause finds something left to read
+    place.page.runs_part.setup.concurrency.setValue(2)
 
 
 def beginning(table: Path) -> Path:
@@ -42,14 +43,16 @@ def beginning(table: Path) -> Path:
 
 
 async def held_run(place: Place, name: str = "first") -> str:
-    """A run that has begun and is paused; its id."""
-    runs = place.page.runs
+    """A run that has begun and is paused with something left to read; its id."""
+    runs, gate = place.page.runs, place.gate()
+    gate.hold(after=PASSES)
     begun = expect(runs.status_changed.connect, lambda: runs.status.progress and runs.status.progress.done)
     press(place, "run_start", name)
     await within(begun)
     paused = expect(runs.status_changed.connect, lambda: runs.status.phase == "paused")
     runs.pause()
     await within(paused)
+    gate.open()
     return runs.status.run
 
 
@@ -92,7 +95,7 @@ async def freed(place: Place, count: int = 1) -> list[tuple[str, str]]:
 
 
 def at_start(place: Place, run: str, act: Callable[[], object]) -> asyncio.Future[Any]:
-    """Does something in the very moment in which a run begins: later it may have ended already."""
+    """Does something when a run has begun; the gate has to hold it, or it may have ended already."""
     return expect(place.page.runs.started.connect, lambda begun: begun == run and (act(), True)[1])
 
 
@@ -101,7 +104,7 @@ def answers(run: str) -> tuple[str, int]:
         return view.info().state, view.info().done
 
 
-WHOLE = ("finished", ROWS * 3)
+WHOLE = ("finished", ROWS * QUESTIONS)
 
 
 @leaving
@@ -149,8 +152,10 @@ async def test_a_cancelled_run_leaves_the_queue_and_the_next_begins_a_stopped_on
     await ready(place)
     first = await held_run(place)
     second, third = await queue_up(place, "second", "third")
-    runs, queue = place.page.runs, place.page.runs_part.queue.presenter
+    runs, queue, gate = place.page.runs, place.page.runs_part.queue.presenter, place.gate()
+    gate.hold(after=PASSES)
     begun = at_start(place, second, queue.cancel)
+    held = runs.ended.connect(lambda *_: gate.hold(after=PASSES))  # what comes next
     gone = at_start(place, third, lambda: press(place, "queue_stop"))
     freed_at_last = expect(runs.freed.connect, lambda _how, _queue: begun.done() and gone.done())
     queue.cancel()  # the one that stands outside of the queue: what waits begins
@@ -166,8 +171,12 @@ async def test_a_cancelled_run_leaves_the_queue_and_the_next_begins_a_stopped_on
     await place.until(place.page.results.opened.connect, lambda: place.page.results.run_id == first)
     ended = asyncio.ensure_future(freed(place, 2))  # noqa: TID251  # awaited below
     begun = at_start(place, third, lambda: press(place, "run_queue"))  # the first goes on when it is its turn
+    gate.hold(after=PASSES)
     press(place, "queue_start")
     await within(begun)
+    await place.until(queue.changed.connect, lambda: [line.run for line in queue.look.lines] == [third, first])
+    runs.ended.disconnect(held)
+    gate.open()
     assert place.page.results.run_id == first  # what begins by itself takes nobody's view away
     assert await ended == [(third, "finished"), (first, "finished")]
     assert answers(first) == answers(third) == WHOLE
@@ -232,6 +241,7 @@ async def test_a_killed_worker_leaves_its_run_in_its_place_and_nothing_begins_un
     first = await held_run(place)
     second, third = await queue_up(place, "second", "third")
     runs = place.page.runs
+    place.gate().hold(after=PASSES)
     begun = at_start(place, second, lambda: os.killpg(runs.worker_pid, signal.SIGKILL))
     gone = expect(runs.freed.connect, lambda _how, queue: queue)
     place.page.runs_part.queue.presenter.cancel()
@@ -241,6 +251,7 @@ async def test_a_killed_worker_leaves_its_run_in_its_place_and_nothing_begins_un
     await place.page.runs_part._delete(third)
     await shows(place, "1. second")
     assert {run.id for run in list_runs(paths.runs_dir())} == {first, second}
+    place.gate().open()
     ended = asyncio.ensure_future(freed(place))  # noqa: TID251  # awaited below
     press(place, "queue_start")
     assert await ended == [(second, "finished")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import os
 import signal
@@ -23,6 +22,7 @@ from engine.store.run_browse import Browse, RunBrowser
 from engine.store.runs import run_path
 
 ALL_ROWS, ROWS, QUESTIONS = 120, 40, 3
+PASSES = 100  # reads: fewer than the run needs, so many that of the rows read at a time some are whole
 
 
 async def ready(place: Place, *, whole: bool = False) -> RunPresenter:
@@ -56,14 +56,16 @@ def answers(run_id: str) -> Counter[tuple[int, int]]:
         return Counter(divmod(key, 64) for key in browser.keys(Browse()))
 
 
-async def progressed(runs: RunPresenter, least: int) -> None:
-    """Waits until a run of ours has stored some answers and is under way."""
-
-    def far() -> bool:
-        status = runs.status
-        return status.phase == "running" and status.progress is not None and status.progress.done >= least
-
-    await within(expect(runs.status_changed.connect, far))
+async def begun(place: Place) -> str:
+    """Starts a run that has stored some answers when the gate holds the rest; its id."""
+    runs = place.page.runs
+    place.gate().hold(after=PASSES)
+    progress = expect(runs.status_changed.connect, lambda: runs.status.progress and runs.status.progress.done > 0)
+    place.find(QPushButton, "run_start").click()
+    assert "starting" in place.find(QLabel, "run_message").text()
+    await within(progress)
+    assert runs.status.phase == "running"
+    return runs.status.run
 
 
 @leaving
@@ -121,9 +123,7 @@ async def test_an_existing_file_is_replaced_only_when_told(place: Place, tmp_pat
 @leaving
 async def test_the_engine_dies_in_mid_run_and_the_run_goes_on(place: Place) -> None:
     runs = await ready(place)
-    progress = asyncio.ensure_future(progressed(runs, 12))  # noqa: TID251  # awaited below
-    place.find(QPushButton, "run_start").click()
-    await progress
+    run_id = await begun(place)
     paused = expect(runs.status_changed.connect, lambda: runs.status.phase == "paused")
     pid = place.engine.state.pid
     assert pid is not None
@@ -133,10 +133,10 @@ async def test_the_engine_dies_in_mid_run_and_the_run_goes_on(place: Place) -> N
     await until_phase(place.engine, "lost", "failed")
     assert "stored" in place.find(QLabel, "run_notice").text()
     assert place.find(QPushButton, "run_resume").isHidden()
-    run_id = runs.status.run
     before = answers(run_id)
     assert 0 < len(before) < ROWS * QUESTIONS
 
+    place.gate().open()
     await place.start_engine()
     assert not place.find(QPushButton, "run_resume").isHidden()
     ended = expect(runs.ended.connect)
@@ -150,16 +150,14 @@ async def test_the_engine_dies_in_mid_run_and_the_run_goes_on(place: Place) -> N
 @leaving
 async def test_the_worker_is_killed_and_its_run_is_offered_for_resume(place: Place) -> None:
     runs = await ready(place)
-    progress = asyncio.ensure_future(progressed(runs, 12))  # noqa: TID251  # awaited below
-    place.find(QPushButton, "run_start").click()
-    await progress
-    run_id = runs.status.run
+    run_id = await begun(place)
     ended = expect(runs.ended.connect)
     listed = expect(runs.runs_changed.connect, lambda: runs.info(run_id).state == "unfinished")
     os.killpg(runs.worker_pid, signal.SIGKILL)
     assert await within(ended) == (run_id, "failed")
     await within(listed)
     assert "Unfinished" in place.find(QLabel, "run_notice").text()
+    place.gate().open()
     ended = expect(runs.ended.connect)
     place.find(QPushButton, "run_resume").click()
     assert await within(ended) == (run_id, "finished")
@@ -170,13 +168,10 @@ async def test_the_worker_is_killed_and_its_run_is_offered_for_resume(place: Pla
 @leaving
 async def test_a_run_is_paused_resumed_cancelled_and_deleted(place: Place) -> None:
     runs = await ready(place)
-    progress = asyncio.ensure_future(progressed(runs, 10))  # noqa: TID251  # awaited below
-    place.find(QPushButton, "run_start").click()
-    await progress
+    run_id = await begun(place)
     paused = expect(runs.status_changed.connect, lambda: runs.status.phase == "paused")
     place.find(QPushButton, "run_pause").click()
     await within(paused)
-    run_id = runs.status.run
     assert runs.status.reason == ""
     resumed = expect(runs.status_changed.connect, lambda: runs.status.phase == "running")
     place.find(QPushButton, "run_resume").click()
@@ -198,11 +193,7 @@ async def test_a_run_is_paused_resumed_cancelled_and_deleted(place: Place) -> No
 async def test_the_list_says_what_the_worker_of_this_window_does(place: Place) -> None:
     """A list that was read before the worker had written its state must not stand."""
     runs = await ready(place)
-    progress = asyncio.ensure_future(progressed(runs, 1))  # noqa: TID251  # awaited below
-    place.find(QPushButton, "run_start").click()
-    assert "starting" in place.find(QLabel, "run_message").text()
-    await progress
-    run_id = runs.status.run
+    run_id = await begun(place)
     await place.until(runs.runs_changed.connect, lambda: runs.info(run_id) is not None)
     for command, state in (("run_pause", "paused"), ("run_resume", "running")):
         runs.runs = tuple(replace(run, state="unfinished", done=0) for run in runs.runs)
