@@ -29,7 +29,7 @@ from engine.client.http import EngineClient
 from engine.domain.chat import Failed, Finished, Message, Usage
 from engine.domain.question import Noul
 from engine.domain.reading import Method, Wire
-from engine.errors import EngineError
+from engine.errors import EngineError, UserError
 from engine.reads.reader import Reader
 from tools.card_server import Serve, add_options, parsed, shown
 
@@ -43,7 +43,8 @@ LOGGED = (
     *("Model loading took", "KV cache", "MoE backend", "padding", "Selected "),
     *("Graph capturing finished", "init engine"),
 )
-VICTIMS = ("api server", "engine core", "worker", "guardian", "command")
+VICTIMS = ("api server", "engine core", "worker", "worker 0", "worker 1", "guardian", "command")
+UNLESS_NAMED = ("api server", "engine core", "worker", "guardian", "command")
 NOT_STARTED = "not started"
 TOLD = ("crashed", "engine_failed", "stopping", "stopped")
 
@@ -71,52 +72,61 @@ def _seconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
 
 
-async def work(url: str, key: str, limit_s: float, *, reads: bool) -> bool:
-    """One chat; reads on both wires one at a time and several at once, one joint canvas. Whether all were answered."""
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What one kind of request came to, in words."""
+
+    name: str
+    said: str
+    well: bool = True
+
+
+async def work(url: str, key: str, limit_s: float, *, reads: bool) -> list[Done]:
+    """One chat; reads on both wires one at a time and several at once, one joint canvas. Each is printed too."""
     async with EngineClient(url, api_key=key, timeout_s=limit_s) as client:
-        parts: list[tuple[str, Callable[[EngineClient], Awaitable[None]]]] = [("chat", _chat)]
+        parts: list[tuple[str, Callable[[EngineClient], Awaitable[str]]]] = [("chat", _chat)]
         if reads:
-            parts += [("canvas", _canvas), ("native", _native), ("joint", _joint)]
-        good = True
+            parts += [("reads, canvas", _canvas), ("reads, native", _native), (f"joint {JOINT}", _joint)]
+        done = []
         for name, part in parts:
             try:
                 async with asyncio.timeout(limit_s):
-                    await part(client)
+                    done.append(Done(name, await part(client)))
             except (EngineError, TimeoutError) as error:  # a finding, and the next part is wanted too
-                print(f"  {name}: FAILED: {type(error).__name__}: {error}", flush=True)
-                good = False
-        return good
+                done.append(Done(name, f"FAILED: {type(error).__name__}: {error}", well=False))
+            print(f"  {name}: {done[-1].said}", flush=True)
+        return done
 
 
-async def _chat(client: EngineClient) -> None:
+async def _chat(client: EngineClient) -> str:
     began, tokens = time.monotonic(), 0
     async for event in client.chat([Message("user", "Tell me about tides.")], max_tokens=256):
         if isinstance(event, Failed):
-            print(f"  chat failed: {event.message}")
-        elif isinstance(event, Usage):
+            raise UserError("check.chat", "the chat failed: {message}", message=event.message)
+        if isinstance(event, Usage):
             tokens = event.completion_tokens
         elif isinstance(event, Finished):
-            seconds = time.monotonic() - began
-            print(f"  chat: {event.canvases} canvases with text, {tokens} tokens, {seconds:.2f} s", flush=True)
+            return f"{event.canvases} canvases with text, {tokens} tokens, {time.monotonic() - began:.2f} s"
+    raise UserError("check.chat", "the chat did not end")
 
 
-async def _joint(client: EngineClient) -> None:
+async def _joint(client: EngineClient) -> str:
     many = tuple(Noul(id=f"q{number}", instructions=f"Is statement {number} true?") for number in range(JOINT))
     reader = await Reader.open(client, many, Method(joint=True, draws=1))
     began = time.monotonic()
     answers = await reader.read("Eight statements about the sea.", row_key="joint")
-    print(f"  joint {JOINT}: {time.monotonic() - began:.2f} s, {_statuses(answers)}", flush=True)
+    return f"{time.monotonic() - began:.2f} s, {_statuses(answers)}"
 
 
-async def _canvas(client: EngineClient) -> None:
-    await _reads(client, "canvas")
+async def _canvas(client: EngineClient) -> str:
+    return await _reads(client, "canvas")
 
 
-async def _native(client: EngineClient) -> None:
-    await _reads(client, "native")
+async def _native(client: EngineClient) -> str:
+    return await _reads(client, "native")
 
 
-async def _reads(client: EngineClient, wire: Wire) -> None:
+async def _reads(client: EngineClient, wire: Wire) -> str:
     question = Noul(id="q", instructions="Is water wet?")
     reader = await Reader.open(client, (question,), Method(wire=wire, draws=1))
     await reader.read("A first one, which compiles kernels.", row_key="first")
@@ -133,10 +143,7 @@ async def _reads(client: EngineClient, wire: Wire) -> None:
     several = await asyncio.gather(*(ask(number) for number in range(4 * IN_FLIGHT)))
     many = 4 * IN_FLIGHT / (time.monotonic() - began)
     readings = [reading for answers in (*alone, *several) for reading in answers]
-    print(
-        f"  reads, {wire}: {one:.1f}/s one at a time, {many:.1f}/s with {IN_FLIGHT} in flight, {_statuses(readings)}",
-        flush=True,
-    )
+    return f"{one:.1f}/s one at a time, {many:.1f}/s with {IN_FLIGHT} in flight, {_statuses(readings)}"
 
 
 def _statuses(readings: Any) -> str:
@@ -192,7 +199,7 @@ def walk(given: argparse.Namespace, *, reads: bool) -> int:
         for line in Path(event["log"]).read_text(errors="replace").splitlines():
             if any(words in line for words in LOGGED):
                 print("  log: " + line.split("] ", 1)[-1][:160])
-        good = asyncio.run(work(event["url"], serve.key, given.work_limit, reads=reads))
+        good = all(done.well for done in asyncio.run(work(event["url"], serve.key, given.work_limit, reads=reads)))
     finally:
         clean = serve.stop()
     return 0 if good and clean else 1
@@ -273,7 +280,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["plan", "graphs", "kills"])
     add_options(parser)
-    parser.add_argument("--victims", nargs="+", default=list(VICTIMS), choices=VICTIMS)
+    parser.add_argument("--victims", nargs="+", default=list(UNLESS_NAMED), choices=VICTIMS)
     parser.add_argument("--work-limit", type=float, default=60.0, help="seconds for the chat and for each kind of read")
     given = parsed(parser, sys.argv[1:])
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends what was started, as Ctrl+C does

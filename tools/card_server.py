@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import queue
+import re
 import secrets
 import shlex
 import signal
@@ -77,10 +78,10 @@ class Kernels:
         return total
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """The options that :class:`Serve` needs, for every tool that starts one."""
-    parser.add_argument("--python", type=Path, required=True, help="interpreter that has vLLM")
-    parser.add_argument("--model", type=Path, required=True, help="folder of the checkpoint")
+    parser.add_argument("--python", type=Path, required=required, help="interpreter that has vLLM")
+    parser.add_argument("--model", type=Path, required=required, help="folder of the checkpoint")
     parser.add_argument("--serve", default="", help="more options of serve, as one string")
     parser.add_argument("--cards", default="", help="whose memory is looked at, by index: 0,1; all unless given")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for a start")
@@ -207,7 +208,7 @@ class Serve:
             print("  | " + line.replace("\r", " ")[:240])
 
     def tree(self) -> dict[str, psutil.Process]:
-        """The processes of the engine by what they are; of several workers one."""
+        """The processes of the engine by what they are; ``worker`` is one of several, ``worker 1`` that of rank 1."""
         found = {"command": psutil.Process(self.process.pid)}
         for process in found["command"].children(recursive=True):
             try:
@@ -219,6 +220,8 @@ class Serve:
                 found["engine core"] = process
             elif "Worker" in named:
                 found["worker"] = process
+                if rank := re.search(r"TP_?(\d+)", named):
+                    found[f"worker {rank[1]}"] = process
             elif "guardian" in name:
                 found["guardian"] = process
             elif "vllm.entrypoints.cli.main" in line or "APIServer" in named:

@@ -28,7 +28,7 @@ from engine.client.live import LiveChannel
 from engine.domain.chat import CanvasFrame
 from engine.vllm_plugin.protocol import SOCKET_VARIABLE
 from tools.card_server import Serve, add_options, parsed
-from tools.live_stress import Stress
+from tools.live_stress import Stress, Tally
 
 ARMS = ("without", "with", "unheard")
 STEPS = 48  # of a canvas; weights of nothing never agree
@@ -109,7 +109,12 @@ class Check:
                     found += [one["token_ids"] for one in json.loads(line[6:])["choices"] if one.get("token_ids")]
         return found
 
-    async def stress(self, count: int, seconds: float, at_once: int) -> None:
+    async def watched(self, name: str) -> tuple[list[CanvasFrame], list[list[int]]]:
+        """One chat of one canvas with a listener: its frames, and the token ids that were committed."""
+        _, seen, ids = await self._chat("with", 1, name)
+        return seen, ids
+
+    async def stress(self, count: int, seconds: float, at_once: int) -> Tally:
         """At most ``count`` requests and about ``seconds`` seconds."""
         body = {"messages": [{"role": "user", "content": "Hello!"}]}
         url = f"{self._url}/v1/chat/completions/render"
@@ -129,6 +134,7 @@ class Check:
         print(f"  frames {tally.frames}, ends {tally.ends}, of these a canvas of a finished chat {tally.matched}")
         print(f"  reads differ by at most {tally.worst:.4f} nats; lost: {len(tally.lost)}", *tally.lost[:5], sep="\n  ")
         await self._settled()
+        return tally
 
     async def _settled(self) -> None:
         url = f"{self._url}/metrics"
