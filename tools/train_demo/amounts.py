@@ -88,16 +88,40 @@ def _plain(r: Random, m: int, n: int) -> Read:
     return read(state, [whether(r, key, m, n)], "compare")
 
 
+def _bridged(r: Random, state: str, named: dict[str, int]) -> Read:
+    """A question about two amounts that says a part of what must be looked up: a number, or the place."""
+    more = r.random() < 0.5
+    (p, x), (q, y) = r.sample(list(named.items()), 2)
+    truth = x > y if more else x < y
+    compared = r.choice(ABOVE if more else BELOW)
+    u = r.random()
+    if u < 0.35:  # both numbers
+        return read(state, [noul(r.choice(v.BOTH_SAID).format(p=p, q=q, x=x, y=y, c=compared), truth)], "compare")
+    if u < 0.75:  # the other one's
+        return read(state, [noul(r.choice(v.ONE_SAID).format(p=p, y=y, c=compared), truth)], "compare")
+    first, second = named.values()
+    truth = first > second if more else first < second
+    return read(state, [noul(r.choice(v.PLACE_SAID).format(c=compared), truth)], "compare")
+
+
 def compare(r: Random) -> Read:
-    """Two amounts and which is larger, as yes/no or as a choice."""
-    top = r.choice((10, 20, 50, 100, 199))
+    """Two amounts and which is larger, as yes/no or as a choice.
+
+    Looking up two numbers by name and comparing them is learned in steps: one number in the text (`_plain`), two of
+    which the question says a part (`_bridged`), short texts of one form, all texts.
+    """
+    top = r.choice((10, 10, 20, 20, 50, 100, 199))
     m = r.randint(0, top)
     n = near(r, m)
-    if r.random() < 0.35:
+    u = r.random()
+    if u < 0.2:
         return _plain(r, m, n)
     pool = r.choice((words.COMPANY_FIRST, words.CITIES, words.PERSON_FIRST, words.THINGS, "ABCDEFGH", words.COUNTRIES))
     a, b = (words.plain(word) for word in r.sample(pool, 2))
-    state = r.choice(v.COMPARED).format(a=a, b=b, m=m, n=n, u=r.choice(v.UNITS))
+    frames = v.COMPARED if u < 0.8 else v.SHORT
+    state = r.choice(frames).format(a=a, b=b, m=m, n=n, u=r.choice(v.UNITS))
+    if u < 0.45:
+        return _bridged(r, state, {a: m, b: n})
     if r.random() < 0.3:
         larger = r.random() < 0.5
         asked = r.choice(v.WHICH_MORE if larger else v.WHICH_LESS)

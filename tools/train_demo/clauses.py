@@ -12,7 +12,7 @@ import string
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tools.train_demo import clause_generic, clause_polar, clause_topics, words
+from tools.train_demo import clause_daily, clause_generic, clause_polar, clause_relations, clause_topics, words
 from tools.train_demo import clause_questions as questions
 from tools.train_demo import clause_words as vocabulary
 from tools.train_demo.sample import Asked, Random, Read, Weighted, noul, other, read, sentence, with_articles
@@ -23,7 +23,8 @@ FAMILIES = Weighted(
     {"event": 16, "attribute": 15, "count": 6, "permission": 14, "duty": 7, "state": 9, "doer": 8, "topic": 22,
      "valued": 52, "said": 40, "role": 18}
 )  # fmt: skip
-GENERIC = 0.4  # share of pairs about anything
+GENERIC = 0.6  # share of pairs about anything
+RELATIONS = 0.55  # of these: what two parties do with each other, and ways that exclude each other
 BOOK_FAMILIES = Weighted({"valued": 52, "said": 30, "role": 18})
 MEASURED = ("money", "duration", "percent", "count")
 POLAR = ("permission", "duty", "state")
@@ -331,7 +332,10 @@ def draw_pair(r: Random, easy: float = 0.0, book: Book | None = None) -> Pair:
 
 
 def _generic(r: Random, parties: tuple[str, str]) -> Pair:
-    a, b, conflict, same = clause_generic.pair(r, parties)
+    if r.random() < RELATIONS:
+        a, b, conflict, same = clause_relations.pair(r)
+    else:
+        a, b, conflict, same = clause_generic.pair(r, parties)
     a, b = (_decorated(r, vary(r, text, 0.25)) for text in (a, b))
     return Pair(b, a, conflict, same) if r.random() < 0.5 else Pair(a, b, conflict, same)
 
@@ -362,7 +366,13 @@ def _two_texts(r: Random, fact: Fact, second: Fact, parties: tuple[str, str], bo
     return a, b
 
 
-TRAINING = Book(clause_topics.VALUED, clause_polar.POLAR, clause_polar.ROLES, words.party, draw_thing)
+TRAINING = Book(
+    clause_topics.VALUED + clause_daily.VALUED,
+    clause_polar.POLAR + clause_daily.POLAR,
+    clause_polar.ROLES + clause_daily.ROLES,
+    words.party,
+    draw_thing,
+)
 
 
 def questions_about(r: Random, pair: Pair, plain_only: bool = False) -> Asked:

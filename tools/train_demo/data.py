@@ -72,6 +72,7 @@ class Stream:
         tokens: longer prompts get smaller batches, so that prompt and canvas tokens stay below this.
         easy_samples: after so many samples of the whole training the curriculum has ended (see ``mixture.draw``).
         drawn: samples of the training before this stream (0 unless resumed).
+        shares: of the skills, as ``mixture.parse_shares`` takes them.
     """
 
     tokenizer_file: Path
@@ -80,6 +81,7 @@ class Stream:
     tokens: int
     easy_samples: int
     drawn: int = 0
+    shares: str = ""
 
 
 def batches(stream: Stream, worker: int = 0, workers: int = 1) -> Iterator[Batch]:
@@ -88,10 +90,11 @@ def batches(stream: Stream, worker: int = 0, workers: int = 1) -> Iterator[Batch
     r = random.Random(stream.seed * 1000 + worker)
     waiting: dict[tuple[int, int], list[Example]] = {}
     drawn = stream.drawn
+    shares = mixture.parse_shares(stream.shares)
     while True:
         easy = easiness(drawn / stream.easy_samples) if stream.easy_samples else 0.0
         drawn += workers
-        example = to_example(r, tokenizer, mixture.draw(r, easy))
+        example = to_example(r, tokenizer, mixture.draw(r, easy, shares=shares))
         width = next((w for w in PROMPT_WIDTHS if len(example.prompt) <= w), None)
         if width is None:
             continue

@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 
 from engine.domain.question import Choice, Noul, Option, Question, Score
 from engine.reads.prompt import alone_prompt
-from tools.train_demo import held_out_set, mixture, tickets
+from tools.train_demo import held_out_pairs, held_out_set, mixture, tickets
 from tools.train_demo.rendering import READ_CANVAS
 from tools.train_demo.sample import Read, Sample
 from tools.train_demo.tokenizer import EMPTY_THOUGHT, END_OF_TURN, PAD, render
@@ -160,7 +160,19 @@ def on_examples(
     return result
 
 
-FRESH = ("contradiction", "team", "refund", "urgency", "sentiment", "topic", "record", "mention", "values", "match")
+FRESH = (
+    "contradiction",
+    "team",
+    "refund",
+    "urgency",
+    "sentiment",
+    "topic",
+    "record",
+    "compare",
+    "mention",
+    "values",
+    "match",
+)
 
 
 def on_samples(
@@ -187,11 +199,14 @@ def on_samples(
     return result
 
 
+PAIRS = "pairs"  # the name of ``held_out_pairs`` among the skills
+
+
 def on_validation(tokenizer: Tokenizer, first_slot: FirstSlot, size: int, count: int = 250) -> dict[str, float]:
-    """AUC (accuracy for a choice) on the validation part of the held-out questions, by skill."""
+    """AUC (accuracy for a choice) on the validation part of the held-out questions and on whole pairs, by skill."""
     result = {}
-    for skill in held_out_set.SKILLS:
-        samples = held_out_set.reads("validation", skill, count)
+    for skill in (*held_out_set.SKILLS, PAIRS):
+        samples = held_out_pairs.reads() if skill == PAIRS else held_out_set.reads("validation", skill, count)
         items = [
             item
             for sample in samples

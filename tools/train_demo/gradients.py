@@ -58,14 +58,15 @@ class _Captured:
 class Gradients:
     """Leaves gradients in the masters; on a GPU each shape of batch is captured once as a CUDA graph and replayed."""
 
-    def __init__(self, passes: Passes, vocabulary: int, masters: Masters, graphs: bool) -> None:
+    def __init__(self, passes: Passes, vocabulary: int, masters: Masters, graphs: bool, prompts: bool = True) -> None:
         self.passes, self.vocabulary, self.masters, self.graphs = passes, vocabulary, masters, graphs
+        self.prompts = prompts
         self._captured: dict[tuple[int, ...], _Captured] = {}
         self._pool: Any = None
 
     def _once(self, targets: Targets) -> Losses:
         self.masters.clear()
-        result = losses(self.passes, targets, self.vocabulary)
+        result = losses(self.passes, targets, self.vocabulary, self.prompts)
         result.total.backward()
         self.masters.take_gradients()
         return replace(result, total=result.total.detach())

@@ -65,8 +65,12 @@ def prompt_mask(lengths: Tensor, prompt: int, canvas: int) -> Tensor:
     return torch.where(padding, MASKED, 0.0)[:, None, None]
 
 
-def losses(passes: Passes, targets: Targets, vocabulary: int) -> Losses:
-    """All losses of a batch; free of synchronisation with the host."""
+def losses(passes: Passes, targets: Targets, vocabulary: int, prompts: bool = True) -> Losses:
+    """All losses of a batch; free of synchronisation with the host.
+
+    Args:
+        prompts: with the next-token loss over the prompt, which is half of the work on a CPU.
+    """
     batch, prompt = targets.prompts.shape
     canvas = targets.canvases.shape[1]
     prefix, hidden = passes.encode(targets.prompts)
@@ -81,10 +85,7 @@ def losses(passes: Passes, targets: Targets, vocabulary: int) -> Losses:
     ce, right = passes.losses(passes.decode(noisy, soft, targets.lengths, prefix, mask), targets.canvases)
     diffusion = (ce * targets.weights).sum() / batch
 
-    position = torch.arange(prompt, device=noisy.device)[None]
-    inside = (position[:, 1:] < targets.lengths[:, None]).float()
-    following, _ = passes.losses(hidden[:, :-1], targets.prompts[:, 1:])
-    next_token = (following * inside).sum() / inside.sum()
+    next_token = _next_token(passes, targets, hidden) if prompts else torch.zeros((), device=noisy.device)
     last = hidden[torch.arange(batch, device=noisy.device), targets.lengths - 1]
     first, _ = passes.losses(last, targets.canvases[:, 0])
     first_token = first.mean()
@@ -99,3 +100,11 @@ def losses(passes: Passes, targets: Targets, vocabulary: int) -> Losses:
         first_token.detach(),
         (right * labels).sum() / count,
     )
+
+
+def _next_token(passes: Passes, targets: Targets, hidden: Tensor) -> Tensor:
+    """Mean cross-entropy of each prompt token but the first, from the hidden states [B, P, H] before it."""
+    position = torch.arange(hidden.shape[1], device=hidden.device)[None]
+    inside = (position[:, 1:] < targets.lengths[:, None]).float()
+    following, _ = passes.losses(hidden[:, :-1], targets.prompts[:, 1:])
+    return (following * inside).sum() / inside.sum()

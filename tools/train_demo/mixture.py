@@ -12,8 +12,8 @@ from tools.train_demo.sample import Chat, Random, Read, Sample, Weighted, read, 
 
 LABEL_NOISE = 0.03
 SHARES = Weighted(
-    {"contradiction": 32, "ticket": 7, "joint": 4, "sentiment": 11, "topic": 5, "record": 5, "compare": 5, "mention": 4, "values": 1,
-     "match": 1, "chat": 25}
+    {"contradiction": 36, "ticket": 6, "joint": 4, "sentiment": 9, "topic": 5, "record": 5, "compare": 7, "mention": 4, "values": 1,
+     "match": 1, "chat": 22}
 )  # fmt: skip
 # At the start: comparing and matching in their plainest form, until the circuits for them exist.
 FIRST_SHARES = Weighted(
@@ -29,15 +29,37 @@ WHOLE_WORDS = sorted(
 )
 
 
-def draw(r: Random, easy: float = 0.0, skill: str | None = None, label_noise: float = LABEL_NOISE) -> Sample:
+def parse_shares(text: str) -> Weighted:
+    """Other shares than ``SHARES`` from "contradiction=70,chat=8"; nothing means ``SHARES``.
+
+    Raises:
+        ValueError: an unknown skill, or no number.
+    """
+    if not text:
+        return SHARES
+    given = {name.strip(): float(weight) for name, _, weight in (part.partition("=") for part in text.split(","))}
+    unknown = sorted(set(given) - set(SHARES.weights))
+    if unknown:
+        raise ValueError(f"unknown skills {', '.join(unknown)}; there are {', '.join(SHARES.weights)}")
+    return Weighted(given)
+
+
+def draw(
+    r: Random,
+    easy: float = 0.0,
+    skill: str | None = None,
+    label_noise: float = LABEL_NOISE,
+    shares: Weighted = SHARES,
+) -> Sample:
     """A random training sample.
 
     Args:
         easy: the share of simple samples, 1 at the start of training and 0 later.
         skill: one of ``SHARES``; None draws one.
         label_noise: probability that an answer is replaced by a wrong one.
+        shares: how often each skill is drawn after the start.
     """
-    skill = skill or (FIRST_SHARES if r.random() < easy else SHARES).draw(r)
+    skill = skill or (FIRST_SHARES if r.random() < easy else shares).draw(r)
     if skill == "chat":
         return chat.chat(r)
     if skill == "contradiction":

@@ -80,3 +80,23 @@ WHICH_LESS = (
     "Which one is lower?",
     "Which has the lower number?",
 )
+SHORT = (*COMPARED[:1], "{a}: {m}\n{b}: {n}", "{a} = {m}, {b} = {n}", "{a} {m}, {b} {n}")
+BOTH_SAID = (
+    "Is {p} ({x}) {c} {q} ({y})?",
+    "{p} has {x} and {q} has {y}: is {p} {c} {q}?",
+    "Is {x} for {p} {c} {y} for {q}?",
+    "Is {x} {c} {y}?",
+)
+ONE_SAID = (
+    "Is {p} {c} {y}?",
+    "Is the number of {p} {c} {y}?",
+    "Does {p} stand at {c} {y}?",
+    "Is it {c} {y} for {p}?",
+    "Does {p} have {c} {y}?",
+)
+PLACE_SAID = (
+    "Is the first number {c} the second?",
+    "Is the number on the left {c} the one on the right?",
+    "Is the earlier amount {c} the later one?",
+    "Is the first one {c} the other?",
+)

@@ -80,6 +80,8 @@ class Settings:
     save_every: float = 60.0
     keep_state: int = 1
     evaluate: int = 1
+    shares: str = ""
+    prompts: int = 1
 
 
 def learn_tokenizer(settings: Settings, size: Size) -> Tokenizer:
@@ -230,10 +232,11 @@ class Run:
     def train(self) -> None:
         """Until the time or the steps are over."""
         s = self.settings
-        stream = Stream(s.out / "tokenizer.json", s.seed + self.step, s.batch, s.tokens, s.easy_samples, self.examples)
+        tokens = s.out / "tokenizer.json"
+        stream = Stream(tokens, s.seed + self.step, s.batch, s.tokens, s.easy_samples, self.examples, s.shares)
         workers = Workers(stream, s.workers)
         passes = Passes(self.model, bool(s.compile))
-        gradients = Gradients(passes, self.size.vocabulary, self.masters, bool(s.graphs))
+        gradients = Gradients(passes, self.size.vocabulary, self.masters, bool(s.graphs), bool(s.prompts))
         batches = iter(workers)
         batch = next(batches)
         start = time.monotonic()
