@@ -83,8 +83,8 @@ class PreviewModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = int(Qt.ItemDataRole.DisplayRole)
     ) -> Any:
-        if role != Qt.ItemDataRole.DisplayRole:
+        if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return None
         if orientation == Qt.Orientation.Vertical:
-            return section + 1
+            return section + 1 if role == Qt.ItemDataRole.DisplayRole else None
         return self._columns[section] if 0 <= section < len(self._columns) else None

@@ -147,7 +147,8 @@ class ResultsModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = int(Qt.ItemDataRole.DisplayRole)
     ) -> Any:
-        if role != Qt.ItemDataRole.DisplayRole or orientation != Qt.Orientation.Horizontal:
+        named = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole)  # a narrow head is cut, its tip is whole
+        if role not in named or orientation != Qt.Orientation.Horizontal:
             return None
         names = (
             self.tr("Row"),

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.models.decisions_table import RowsWanted
 from app.presenters.decisions import DecisionsPresenter
+from app.widgets.decisions.flow import WrappingPane
 from app.widgets.decisions.parts import ScrollPane, bare_splitter, hbox, label, vbox
 from app.widgets.decisions.question_editor import ColumnBox
 from app.widgets.decisions.row_choice import RowChoice
@@ -53,9 +54,8 @@ class TablePart(QWidget):
         )
         group = hbox(title, self.group, hint)
         group.setStretchFactor(hint, 1)
-        upper, lower = QWidget(), QWidget()
-        upper.setLayout(vbox(self.picker, self.rows, spacing=10))
-        lower.setLayout(vbox(self.mapping, self.state, group, spacing=10))
+        upper = WrappingPane(vbox(self.picker, self.rows, spacing=10))
+        lower = WrappingPane(vbox(self.mapping, self.state, group, spacing=10))
         self.group.setFixedWidth(220)
         splitter = bare_splitter("table_splitter", upper, lower, sizes=(300, 330), vertical=True)
         box = vbox(ScrollPane(splitter, sideways=True))

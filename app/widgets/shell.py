@@ -11,7 +11,7 @@ from app.models.notice import Notice, as_sentence
 from app.theme import current_tokens, set_role
 from app.widgets.icons import IconButton, ThemedButton, ThemedIcon, pixmap
 
-MAX_NOTICES = 3
+MAX_NOTICES = 20  # kept; the newest is shown, the others on request
 RAIL_WIDTH = 196  # pixels
 INFO_SHOWN_MS = 6000  # infos leave by themselves; warnings and errors stay until closed
 
@@ -140,28 +140,32 @@ class NoticeCard(QFrame):
 
 
 class NoticeStack(QWidget):
-    """The newest notices, below each other; the oldest gives way."""
+    """The newest notice, and how many older ones there are; they unfold below it. The oldest gives way."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("notices")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(16, 0, 16, 0)
         self._layout.setSpacing(6)
-        self._cards: list[NoticeCard] = []
+        self._cards: list[NoticeCard] = []  # the newest first
+        self._more = ThemedButton("", "notices.more", role="quiet")
+        self._more.setCheckable(True)
+        self._more.toggled.connect(lambda _on: self._arrange())
+        self._layout.addWidget(self._more, 0, Qt.AlignmentFlag.AlignRight)
+        self._arrange()
 
     def show_notice(self, notice: Notice) -> None:
-        """Adds a notice; an equal one that is still shown is not repeated."""
+        """Adds a notice; an equal one that is still there is not repeated."""
         if any(card.notice == notice for card in self._cards):
             return
         card = NoticeCard(notice)
         card.dismissed.connect(self._dismiss)
-        self._cards.append(card)
-        self._layout.addWidget(card)
-        self._layout.setContentsMargins(16, 10, 16, 2)
-        while len(self._cards) > MAX_NOTICES:
-            self._dismiss(self._cards[0])
+        self._cards.insert(0, card)
+        self._layout.insertWidget(0, card)
+        for old in self._cards[MAX_NOTICES:]:
+            self._dismiss(old)
+        self._arrange()
 
     def withdraw(self, topic: str) -> None:
         """Takes away the notices of a topic."""
@@ -169,6 +173,7 @@ class NoticeStack(QWidget):
             self._dismiss(card)
 
     def notices(self) -> list[Notice]:
+        """All that are there, also those that are folded; the newest first."""
         return [card.notice for card in self._cards]
 
     def _dismiss(self, card: NoticeCard) -> None:
@@ -176,8 +181,20 @@ class NoticeStack(QWidget):
             self._cards.remove(card)
             card.hide()
             card.deleteLater()
-        if not self._cards:
-            self._layout.setContentsMargins(16, 0, 16, 0)
+            self._arrange()
+
+    def _arrange(self) -> None:
+        hidden = len(self._cards) - 1
+        if hidden < 1 and self._more.isChecked():
+            self._more.setChecked(False)  # comes back here
+            return
+        for place, card in enumerate(self._cards):
+            card.setVisible(place == 0 or self._more.isChecked())
+        self._more.setVisible(hidden > 0)
+        text = self.tr("Show only the newest") if self._more.isChecked() else self.tr("{n} more").format(n=hidden)
+        self._more.setText(text)
+        self._more.setAccessibleName(text)
+        self._layout.setContentsMargins(16, 10 if self._cards else 0, 16, 2 if self._cards else 0)
 
 
 class StatusLine(QFrame):

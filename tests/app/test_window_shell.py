@@ -37,6 +37,7 @@ from app.models.notice import Notice
 from app.pages.decisions import DecisionsPage
 from app.single_instance import SingleInstance
 from app.theme import apply_theme
+from app.widgets.shell import MAX_NOTICES, NoticeCard
 from app.windows.desk import Desk
 from app.windows.main_window import DEFAULT_SIZE, PAGES, MainWindow
 from app.windows.ui_state import UiState
@@ -167,9 +168,38 @@ def test_notices_stay_until_closed_and_are_not_repeated(qtbot: QtBot, desk_home:
     qtbot.addWidget(window)
     for text in ("one", "two", "two", "three", "four"):
         window.notices.show_notice(Notice("error", text, "do this"))
-    assert [notice.text for notice in window.notices.notices()] == ["two", "three", "four"]
+    assert [notice.text for notice in window.notices.notices()] == ["four", "three", "two", "one"]
     nameless = [widget for widget in interactive(window.notices) if not widget.accessibleName()]
     assert nameless == []
+
+
+def test_only_the_newest_notice_takes_room_until_the_others_are_wanted(qtbot: QtBot, desk_home: Path) -> None:
+    window = MainWindow(QSettings(str(desk_home / "w.ini"), QSettings.Format.IniFormat))
+    qtbot.addWidget(window)
+    window.show()
+    notices = window.notices
+
+    def shown() -> list[str]:
+        cards = [card for card in notices.findChildren(NoticeCard) if card.isVisible()]
+        return [card.notice.text for card in sorted(cards, key=NoticeCard.y)]
+
+    more = notices.findChild(QAbstractButton, "notices.more")
+    assert more is not None
+    for text in ("one", "two", "three"):
+        notices.show_notice(Notice("error", text, "do this"))
+        assert shown() == [text]
+    assert (more.text(), more.accessibleName()) == ("2 more", "2 more")
+    more.click()
+    qtbot.waitUntil(lambda: shown() == ["three", "two", "one"])
+    for left in (["two", "one"], ["one"], []):
+        newest = next(card for card in notices.findChildren(NoticeCard) if card.notice == notices.notices()[0])
+        newest.findChild(QAbstractButton, "notice.close").click()
+        qtbot.waitUntil(lambda left=left: shown() == left)
+    assert more.isHidden()
+    for number in range(MAX_NOTICES + 5):
+        notices.show_notice(Notice("error", str(number)))
+    assert shown() == [str(MAX_NOTICES + 4)]  # it folds again
+    assert [notice.text for notice in notices.notices()] == [str(number) for number in range(MAX_NOTICES + 4, 4, -1)]
 
 
 def test_the_first_paint_brings_no_engine_library(root: Path, tmp_path: Path) -> None:

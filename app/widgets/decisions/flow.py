@@ -1,9 +1,38 @@
-"""A layout that puts its items in lines and wraps them, for chips."""
+"""A layout that puts its items in lines and wraps them, for chips; and a pane that gives such lines their height."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+
+class WrappingPane(QWidget):
+    """Content of a splitter that is never lower than its lines need at its width.
+
+    A splitter asks for no height for width: in a narrow pane it would squeeze the lines, so that they lie on what
+    stands below them.
+    """
+
+    def __init__(self, layout: QLayout) -> None:
+        super().__init__()
+        self.setLayout(layout)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:  # what it holds has changed
+            self._fit()
+        return done
+
+    def _fit(self) -> None:
+        layout = self.layout()
+        if layout is not None:
+            self.setMinimumHeight(layout.totalMinimumHeightForWidth(self.width()))
 
 
 class FlowLayout(QLayout):

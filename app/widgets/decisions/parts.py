@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontDatabase, QKeyEvent, QKeySequence, QPainter, QPaintEvent
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
     QHBoxLayout,
+    QHeaderView,
     QLabel,
     QLayout,
     QPlainTextEdit,
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSpinBox,
     QSplitter,
+    QStyleOptionHeader,
     QVBoxLayout,
     QWidget,
 )
@@ -70,6 +72,24 @@ class ElidedLabel(QLabel):
         text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
         painter.end()
+
+
+class Heads(QHeaderView):
+    """The heads of a table's columns: what has no room ends in "…", and the whole name is its tool tip."""
+
+    PADDING = 18  # pixels of a section beside its text, as the style sheet has them
+
+    def __init__(self, name: str) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        named(self, name, self.tr("Columns"))
+        self.setHighlightSections(False)
+        self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+    def initStyleOptionForIndex(self, option: QStyleOptionHeader, logical: int) -> None:
+        super().initStyleOptionForIndex(option, logical)
+        room = self.sectionSize(logical) - self.PADDING
+        shown: Any = option  # its fields are not in the stubs
+        shown.text = self.fontMetrics().elidedText(shown.text, Qt.TextElideMode.ElideRight, room)
 
 
 class ScrollPane(QScrollArea):

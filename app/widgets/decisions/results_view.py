@@ -21,7 +21,7 @@ from app.models.results_detail import AnswerDetail
 from app.models.results_runs import local_time
 from app.theme import set_role, tokens_of
 from app.widgets.decisions.answer_view import STATUS_SIGNS, AnswerView, value_text
-from app.widgets.decisions.parts import FixedText, bare_splitter, hbox, icon_button, label, named, vbox
+from app.widgets.decisions.parts import FixedText, Heads, bare_splitter, hbox, icon_button, label, named, vbox
 from app.widgets.decisions.results_filter import ResultsFilter
 from engine.domain.question import Question
 from engine.domain.reading import Reading
@@ -192,9 +192,8 @@ class ResultsView(QWidget):
         table.verticalHeader().hide()
         # A fixed height: Qt never asks a million rows how tall they are.
         table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header = Heads("results_table.heads")
+        table.setHorizontalHeader(header)
         header.setStretchLastSection(True)
         header.setSectionsClickable(True)
         header.sectionClicked.connect(lambda column: self.filter.sort_by(SORTS.get(column, "")))

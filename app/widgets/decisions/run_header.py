@@ -80,6 +80,7 @@ class RunHeader(QWidget):
         self.setLayout(
             vbox(hbox(self._title, 1, buttons), self._facts, self.bar, counts, self._notice, spacing=6),
         )
+        self.show_controls(RunControls())  # what is never shown shall take no room either
 
     def show_run(self, run: RunInfo) -> None:
         """Name and facts of a run."""

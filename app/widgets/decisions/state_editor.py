@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import set_role, tokens_of
-from app.widgets.decisions.flow import FlowLayout
+from app.widgets.decisions.flow import FlowLayout, WrappingPane
 from app.widgets.decisions.parts import (
     ElidedLabel,
     FieldMessage,
@@ -265,8 +265,7 @@ class StateEditor(QWidget):
             "muted",
             wrap=True,
         )
-        left = QWidget()
-        left.setLayout(
+        left = WrappingPane(
             vbox(
                 hbox(self.which, 1, self._menu_button),
                 self._purpose,

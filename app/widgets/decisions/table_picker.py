@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QGridLayout,
     QHeaderView,
-    QStackedWidget,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -21,6 +20,7 @@ from app.models.decisions_table import PreviewModel, TableFacts
 from app.widgets.decisions.parts import (
     EmptyState,
     FieldMessage,
+    Heads,
     button,
     card,
     clear_layout,
@@ -73,17 +73,19 @@ class TablePicker(QWidget):
             ],
         )
         self._empty.chosen.connect(self._on_empty)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._build())
+        self._page = self._build()
+        self._page.hide()
+        # No stack: that is as high as the higher of both, also while only the other is shown.
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(self.message)
-        box.addWidget(self._stack, 1)
+        box.addWidget(self._empty, 1)
+        box.addWidget(self._page, 1)
 
     def show_table(self, facts: TableFacts | None) -> None:
         """Show a table, or the empty state."""
-        self._stack.setCurrentIndex(0 if facts is None else 1)
+        self._empty.setVisible(facts is None)
+        self._page.setVisible(facts is not None)
         if facts is None:
             self.model.show_rows((), ())
             return
@@ -92,8 +94,17 @@ class TablePicker(QWidget):
         self._facts.setText(self._describe(facts))
         self.reading.show_facts(facts)
         self.model.show_rows(facts.columns, facts.rows)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_page"):
+            self._fit()
+
+    def _fit(self) -> None:
+        """Columns as wide as what they hold, within reason."""
         self.view.resizeColumnsToContents()
-        for column in range(len(facts.columns)):
+        for column in range(self.model.columnCount()):
             self.view.setColumnWidth(column, min(max(self.view.columnWidth(column), 80), 320))
 
     def show_error(self, text: str) -> None:
@@ -121,7 +132,7 @@ class TablePicker(QWidget):
         view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        view.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        view.setHorizontalHeader(Heads("table_preview.heads"))
         view.horizontalHeader().setStretchLastSection(True)
         view.setMinimumHeight(120)
         return view
