@@ -54,8 +54,11 @@ class Fetch:
             if not part.right:
                 self._restart()
                 raise _wrong_bytes(file)
-        await in_thread(part.finish)
-        self._tally.finished(file.path)
+        try:
+            await in_thread(part.finish)
+        finally:  # dropped in between it has its name all the same
+            if part.in_place:
+                self._tally.finished(file.path)
 
     async def _complete(self) -> None:
         while not self._part.complete:
@@ -83,9 +86,7 @@ class Fetch:
             if part.length + len(chunk) > file.size:
                 self._restart()
                 raise Again(UserError("hub.too_long", "{file} does not end where it should", file=file.path))
-            await in_thread(part.append, chunk)
-            self._received += len(chunk)
-            self._tally.got(file.path, len(chunk))
+            await self._append(chunk)
             if slow.is_slow(len(chunk)):
                 raise Again(UserError("hub.slow", "the connection for {file} is all but dead", file=file.path))
         if not part.complete:
@@ -99,6 +100,14 @@ class Fetch:
                     size=file.size,
                 )
             )
+
+    async def _append(self, chunk: bytes) -> None:
+        part, before = self._part, self._part.length
+        try:
+            await in_thread(part.append, chunk)
+        finally:  # dropped in between it is on disk all the same, and counts
+            self._received += part.length - before
+            self._tally.got(part.file.path, part.length - before)
 
     def _restart(self) -> None:
         self._part.restart()

@@ -60,12 +60,14 @@ class PartFile:
 
     Attributes:
         length: bytes that are there and hashed.
+        in_place: it was right and has its final name.
     """
 
     def __init__(self, folder: Folder, file: RemoteFile, journal: Journal) -> None:
         self.file = file
         self.path = folder.part(file)
         self.length = 0
+        self.in_place = False
         self._folder, self._journal = folder, journal
         self._hasher = file.hasher()
         self._descriptor = -1
@@ -138,6 +140,7 @@ class PartFile:
             self.path.replace(final)
             sync_folder(final.parent)
             self._journal.append(mark(self.file, final))
+            self.in_place = True
         except OSError as error:
             refuse_disk(error, self._folder.root, 0)
         finally:

@@ -9,7 +9,8 @@ CDN with a signature, small ones are served by the hub itself, as the real one d
 Control, on the hub's port:
     POST /_control/reset   {"root": folder}: as if it had just been started with that folder
     POST /_control/plan    {"path": [fault, ...], ...}: the faults of a file, one used up by each request for its bytes
-    POST /_control/settings  {"gated": token or null, "rate": bytes/s or null, "list_hashes": bool, "api": [fault, ...]}
+    POST /_control/settings  {"gated": token or null, "rate": bytes/s or null, "list_hashes": bool, "api": [fault, ...],
+                            "hold": bytes of files, of all together, after which everything waits, or null}
     GET  /_control/counts  {"served": {path: bytes}, "requests": [{"server", "path", "range", "authorization"}]}
     GET  /_control/wait?served=N   answers once N bytes of files were served
 
@@ -51,7 +52,7 @@ class TestHub:
         """Forgets everything."""
         self.root = root
         self.plans: dict[str, list[dict[str, Any]]] = {}
-        self.settings: dict[str, Any] = {"gated": None, "rate": None, "list_hashes": True, "api": []}
+        self.settings: dict[str, Any] = {"gated": None, "rate": None, "list_hashes": True, "api": [], "hold": None}
         self.served: dict[str, int] = {}
         self.requests: list[dict[str, Any]] = []
         self.signatures: dict[str, tuple[Path, bool]] = {}  # signature -> file, still alive
@@ -190,18 +191,25 @@ class TestHub:
                 at = fault.get("at", -1) - start - sent
                 if fault["kind"] == "wrong" and 0 <= at < len(chunk):
                     chunk[at] ^= 0xFF
+                await self.turn(name, len(chunk))
                 await response.write(bytes(chunk))
                 sent += len(chunk)
-                await self.count(name, len(chunk))
                 if rate:
                     await asyncio.sleep(max(0.0, began + sent / rate - asyncio.get_running_loop().time()))
         if fault["kind"] == "dead":
             await asyncio.Event().wait()
         return sent == length
 
-    async def count(self, name: str, count: int) -> None:
-        self.served[name] = self.served.get(name, 0) + count
+    async def turn(self, name: str, count: int) -> None:
+        """Waits until these bytes of a file may go, and counts them."""
+
+        def may() -> bool:
+            hold = self.settings["hold"]
+            return hold is None or sum(self.served.values()) + count <= hold
+
         async with self.progressed:
+            await self.progressed.wait_for(may)
+            self.served[name] = self.served.get(name, 0) + count
             self.progressed.notify_all()
 
     # --- control -----------------------------------------------------------------------------------------------
@@ -216,6 +224,8 @@ class TestHub:
 
     async def set_settings(self, request: web.Request) -> web.Response:
         self.settings.update(await request.json())
+        async with self.progressed:
+            self.progressed.notify_all()
         return web.json_response({})
 
     async def counts(self, request: web.Request) -> web.Response:

@@ -18,6 +18,7 @@ from setup_world import World, free_port
 from engine.supervise.processes import child_environment
 
 WINDOW = Path(__file__).with_name("setup_window.py")
+HOLD = 5_000_000  # bytes of some 16 million: a download that is to be killed must not end before
 STEPS = ("detect", "plan", "engine", "checkpoint", "preflight", "launch", "probe")
 
 
@@ -59,7 +60,7 @@ class Window:
         self.process.kill()
         with self.process:  # waits, and closes the pipes
             pass
-        _, alive = psutil.wait_procs(family, timeout=30)
+        _, alive = psutil.wait_procs(family, timeout=120)
         assert not alive, alive
 
     def close(self) -> None:
@@ -116,12 +117,12 @@ def test_killed_in_every_step_and_continued(
 
     window = windows()  # nobody asks for anything: it goes on by itself
     window.until_step("engine")
-    world.hub.settings(rate=500_000)
+    world.hub.settings(rate=500_000, hold=HOLD)
     window.call("fetch")  # checkpoint
     window.until(lambda said: said["work"].get("checkpoint", ["", 0])[1] > 300_000)
     window.kill()
     served = world.hub.served()
-    world.hub.settings(rate=None)
+    world.hub.settings(rate=None, hold=None)
 
     window = windows()
     window.until_step("checkpoint")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from desk_driver import answered, expect, living_children, open_desk, within
+from desk_driver import WAIT_S, answered, expect, living_children, open_desk, within
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 from setup_world import World, free_port
@@ -27,6 +27,7 @@ from engine.supervise.ports import bind_port
 from engine.supervise.processes import child_environment, create_time
 
 OWNER = Path(__file__).parents[2] / "fakes" / "engine_owner.py"
+HOLD = 5_000_000  # bytes of some 16 million: a download that is to be stopped must not end before
 
 
 @pytest.fixture
@@ -277,7 +278,7 @@ async def test_a_wish_has_its_consequence_at_once_and_a_refusal_its_ways_out(des
 
 async def test_a_download_pauses_goes_on_and_stops(desk: Desk, world: World) -> None:
     setup = await opened(desk)
-    world.hub.settings(rate=200_000)
+    world.hub.settings(hold=HOLD)
     setup.show_step("checkpoint")
     click(desk, "setup.checkpoint.fetch")
     await within(
@@ -293,7 +294,7 @@ async def test_a_download_pauses_goes_on_and_stops(desk: Desk, world: World) -> 
     await until_step(setup, "checkpoint", "running")
     click(desk, "setup.checkpoint.cancel")
     await until_step(setup, "checkpoint", "open")
-    world.hub.settings(rate=None)
+    world.hub.settings(hold=None)
     click(desk, "setup.checkpoint.fetch")
     await until_step(setup, "checkpoint", "done", "failed")
     assert setup.steps["checkpoint"].done
@@ -385,7 +386,7 @@ async def test_a_server_elsewhere_is_tested(desk: Desk) -> None:
 @pytest.mark.parametrize("when", ["while it is being started", "when its process is there", "in the middle"])
 async def test_the_page_leaves_no_process(desk: Desk, world: World, when: str) -> None:
     setup = await opened(desk)
-    world.hub.settings(rate=100_000)
+    world.hub.settings(hold=HOLD)
     reached = {
         "while it is being started": lambda: True,
         "when its process is there": lambda: setup.workers.pid is not None,
@@ -395,7 +396,7 @@ async def test_the_page_leaves_no_process(desk: Desk, world: World, when: str) -
     setup.fetch()
     await within(there)
     assert setup.steps["checkpoint"].busy, setup.steps["checkpoint"]
-    await asyncio.wait_for(setup.close_down(), 60)
+    await asyncio.wait_for(setup.close_down(), WAIT_S)
     assert setup.memory.active == "checkpoint", "it goes on at the next start"
     assert setup.workers.pid is None
     assert not downloads()

@@ -17,7 +17,7 @@ from typing import Any
 
 from engine.batch.control import RunControl
 from engine.checkpoints.catalogue import CatalogueEntry
-from engine.checkpoints.download import Source
+from engine.checkpoints.download import DownloadResult, Source, download
 from engine.checkpoints.patience import Patience
 from engine.checkpoints.progress import DownloadProgress
 
@@ -161,3 +161,8 @@ def source(hub: HubProcess, **changes: Any) -> Source:
 def cli(*arguments: str) -> list[str]:
     """The real command line, as a program."""
     return [sys.executable, "-m", "engine.cli", "download", *arguments]
+
+
+async def fetch(hub: HubProcess, folder: Path, heard: Heard | None = None, **changes: Any) -> DownloadResult:
+    heard = heard or Heard()
+    return await download(ENTRY, folder, source(hub, **changes), heard.control, heard)

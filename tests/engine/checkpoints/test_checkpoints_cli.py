@@ -28,6 +28,7 @@ from engine.supervise.protocol import (
 from engine.supervise.worker import Worker
 
 MB = 1_000_000
+HOLD = 3 * MB  # of the 5: what is to be stopped must not end by itself
 TOKEN = "hf_abcdefghijklmnop"
 
 
@@ -42,13 +43,14 @@ async def spawn(hub: HubProcess, tmp_path: Path) -> Worker:
 
 
 async def test_a_worker_is_paused_and_resumed(hub: HubProcess, tmp_path: Path) -> None:
-    hub.settings(rate=2 * MB)
+    hub.settings(rate=2 * MB, hold=HOLD)
     worker = await spawn(hub, tmp_path)
     seen: list[WorkerEvent] = []
     async for event in worker.events():
         if isinstance(event, DownloadProgress) and event.rate and not any(isinstance(e, RunPaused) for e in seen):
             worker.send("pause")
         if isinstance(event, RunPaused) and not any(isinstance(e, RunPaused) for e in seen):
+            hub.settings(hold=None)
             worker.send("resume")
         seen.append(event)
     kinds = [type(event) for event in seen if not isinstance(event, DownloadProgress)]
@@ -61,7 +63,7 @@ async def test_a_worker_is_paused_and_resumed(hub: HubProcess, tmp_path: Path) -
 
 
 async def test_a_worker_is_cancelled_and_another_goes_on(hub: HubProcess, tmp_path: Path) -> None:
-    hub.settings(rate=2 * MB)
+    hub.settings(rate=2 * MB, hold=HOLD)
     worker = await spawn(hub, tmp_path)
     last: WorkerEvent | None = None
     async for event in worker.events():
@@ -71,7 +73,7 @@ async def test_a_worker_is_cancelled_and_another_goes_on(hub: HubProcess, tmp_pa
     assert isinstance(last, DownloadCancelled)
     assert 0 < last.done_bytes < last.total_bytes
     assert await worker.wait() == 130
-    hub.settings(rate=None)
+    hub.settings(rate=None, hold=None)
     events = [event async for event in (await spawn(hub, tmp_path)).events()]
     assert isinstance(events[0], DownloadStarted)
     assert events[0].done_bytes == last.done_bytes
@@ -80,7 +82,7 @@ async def test_a_worker_is_cancelled_and_another_goes_on(hub: HubProcess, tmp_pa
 
 
 async def test_a_worker_ends_with_its_parent(hub: HubProcess, tmp_path: Path) -> None:
-    hub.settings(rate=MB)
+    hub.settings(rate=MB, hold=HOLD)
     arguments = cli("--endpoint", hub.url, "--to", str(tmp_path / "model"), "--no-cache", "--worker")
     owner = (
         "import asyncio, os, sys\n"
@@ -133,7 +135,7 @@ def test_people_read_lines_and_get_the_folder(hub: HubProcess, desk_home: Path) 
 
 
 def test_interrupted_at_a_terminal(hub: HubProcess, tmp_path: Path) -> None:
-    hub.settings(rate=MB)
+    hub.settings(rate=MB, hold=HOLD)
     arguments = cli("--endpoint", hub.url, "--to", str(tmp_path / "model"), "--no-cache")
     with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
