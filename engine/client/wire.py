@@ -148,7 +148,7 @@ class ChatChunk(Received):
 
 
 class RenderResponse(Received):
-    """``features``: what a prompt with pictures needs besides its ids (hashes, places, tensors); handed on as it is."""
+    """``features``: of a prompt with pictures, where their places stand (``mm_placeholders``), and more."""
 
     token_ids: tuple[int, ...]
     features: dict[str, Any] | None = None
@@ -199,14 +199,14 @@ class ReadFrame:
         blank = request.model_copy(update={"token_ids": (), "sampling_params": sampling})
         self._before, self._between, self._after = blank.body().split(b"[]")
 
-    def filled(self, token_ids: Sequence[int], seed_canvas: Sequence[int], features: bytes = b"") -> FramedRead:
+    def filled(self, token_ids: Sequence[int], seed_canvas: Sequence[int], parts: bytes = b"") -> FramedRead:
         """The request with this prompt and this canvas, as long as the first one's.
 
         Args:
-            features: JSON of those of a prompt with pictures.
+            parts: JSON of the pictures for which ``token_ids`` hold a token each.
         """
         prompt, canvas = to_json(token_ids), to_json(seed_canvas)
-        before = b'{"features":%b,%b' % (features, self._before[1:]) if features else self._before
+        before = b'{"content_parts":%b,%b' % (parts, self._before[1:]) if parts else self._before
         return FramedRead(b"".join((before, prompt, self._between, canvas, self._after)))
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from engine.client.http import EngineClient
 from engine.client.wire import FramedRead
-from engine.domain.chat import Message
 from engine.domain.picture import Picture
 from engine.domain.question import Question
 from engine.domain.reading import Draw, Method
@@ -18,7 +17,7 @@ from engine.reads.canvas import Specials
 from engine.reads.draws import first_draws, more_draws, slot_draw
 from engine.reads.labels import find_specials
 from engine.reads.noise import draw_noise, prompt_noise
-from engine.reads.pictured import PicturedPrompts
+from engine.reads.pictured import Prompt, render
 from engine.reads.seen import Seen
 from engine.reads.served import Served, find_served
 from engine.reads.sheet import Sheet, alone_sheets, joint_sheets
@@ -56,7 +55,6 @@ class CanvasWire:
         self._client = client
         self._method = method
         self._again = AgainAlone()
-        self.prompts = PicturedPrompts(client)
         self._frames = {sheet.question_ids: sheet.frame(served.spare_id, method.steps) for sheet in sheets}
 
     @classmethod
@@ -124,22 +122,15 @@ class CanvasWire:
         """
         free = free or asyncio.Semaphore(AT_ONCE)
         async with free:
-            prompt_ids, features = await self._prompt(sheet, state, pictures)
-        noises = [self._noise(sheet, prompt_ids, row_key, draw) for draw in range(first_draws(self._method))]
-        seen = await self._draws(sheet, prompt_ids, features, noises, free)
+            prompt = await render(self._client, sheet.prompt(state), pictures)
+        noises = [self._noise(sheet, prompt.ids, row_key, draw) for draw in range(first_draws(self._method))]
+        seen = await self._draws(sheet, prompt, noises, free)
         extra = more_draws(self._method, seen[0][0])
         if extra:
-            more = [self._noise(sheet, prompt_ids, row_key, draw) for draw in range(1, 1 + extra)]
-            seen += await self._draws(sheet, prompt_ids, features, more, free)
+            more = [self._noise(sheet, prompt.ids, row_key, draw) for draw in range(1, 1 + extra)]
+            seen += await self._draws(sheet, prompt, more, free)
         by_question = tuple(zip(*(draws for draws, _ in seen), strict=True))
-        return SheetRead(prompt_ids, noises[0], by_question, next((note for _, note in seen if note), ""))
-
-    async def _prompt(self, sheet: Sheet, state: str, pictures: Sequence[Picture]) -> tuple[tuple[int, ...], bytes]:
-        """Token ids, and what belongs to the pictures among them."""
-        text = sheet.prompt(state)
-        if pictures:
-            return await self.prompts.of(text, pictures)
-        return await self._client.render([Message("user", text)]), b""
+        return SheetRead(prompt.ids, noises[0], by_question, next((note for _, note in seen if note), ""))
 
     async def _sheet_seen(
         self, sheet: Sheet, state: str, row_key: str, pictures: Sequence[Picture], free: asyncio.Semaphore
@@ -156,14 +147,13 @@ class CanvasWire:
     async def _draws(
         self,
         sheet: Sheet,
-        prompt_ids: tuple[int, ...],
-        features: bytes,
+        prompt: Prompt,
         noises: Sequence[tuple[int, ...]],
         free: asyncio.Semaphore,
     ) -> list[tuple[list[Draw], str]]:
-        ids = prompt_ids + self.specials.thought
+        ids = prompt.sent + self.specials.thought
         frame = self._frames[sheet.question_ids]
-        requests = [frame.filled(ids, sheet.canvas.seeded(noise), features) for noise in noises]
+        requests = [frame.filled(ids, sheet.canvas.seeded(noise), prompt.parts) for noise in noises]
         return await together([self._draw(sheet, request, free) for request in requests])
 
     async def _draw(self, sheet: Sheet, request: FramedRead, free: asyncio.Semaphore) -> tuple[list[Draw], str]:
@@ -182,6 +172,6 @@ class CanvasWire:
         return draw_noise(self._method.seed, row_key, sheet.question_ids, draw, slots, size)
 
     async def _trial(self, sheet: Sheet, pictures: Sequence[Picture]) -> None:
-        prompt_ids, features = await self._prompt(sheet, "", pictures)
-        noise = self._noise(sheet, prompt_ids, "", 0)
-        await self._draws(sheet, prompt_ids, features, [noise], asyncio.Semaphore(1))
+        prompt = await render(self._client, sheet.prompt(""), pictures)
+        noise = self._noise(sheet, prompt.ids, "", 0)
+        await self._draws(sheet, prompt, [noise], asyncio.Semaphore(1))

@@ -47,7 +47,18 @@ class NativeWire:
         """
         check_native(method)
         wire = cls(client, questions, method)
-        await wire._ask("", pictures)
+        try:
+            await wire._ask("", pictures)
+        except EngineRefused as refusal:
+            if not pictures or refusal.status not in (400, 422):
+                raise
+            raise EngineRefused(
+                "reads.native_blind",
+                "the native wire of this engine takes no pictures: {detail}",
+                remedy="use the canvas wire; for DiffusionGemma vLLM's native wire takes pictures from 0.33 on",
+                status=refusal.status,
+                detail=refusal.params.get("detail") or str(refusal),
+            ) from refusal
         return wire
 
     @property

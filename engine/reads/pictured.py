@@ -1,17 +1,18 @@
 """Prompts with pictures, rendered by the engine; and the pictures themselves, read when a row's turn comes.
 
-What the engine makes of a picture (its tensors) is megabytes and the same for every question. So it is asked for once,
-kept for a while, and put to the other prompts by the hash that the engine itself gives the picture.
+The engine's rendered prompt has a range of places for every picture. What is sent back for a read has one token there
+again and the picture itself beside it (``content_parts``), so the engine places it as it does in a chat. Its features
+are not handed back, since vLLM 0.32 and 0.33 drop from them which tokens of a range are the picture's, and then their
+engine dies of the marks around it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
-from weakref import WeakValueDictionary
 
 from pydantic_core import to_json
 
@@ -21,11 +22,22 @@ from engine.domain.picture import Picture, PictureUse, State, paths_of
 from engine.errors import EngineRefused
 from engine.pictures import PictureShelf
 
-TENSOR_BYTES = 64_000_000  # kept; a picture's are about 5 MB for the released model
-ROWS_AT_ONCE = 16  # rows with pictures that are under way: each holds its pictures and their tensors
+ROWS_AT_ONCE = 16  # rows with pictures that are under way, each with its pictures in memory
 
-Hashes = tuple[str, ...]
-_PARTS = ("kwargs_data", "mm_metadata")
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A rendered prompt.
+
+    Attributes:
+        ids: as the model sees it; the noise of draw 0 follows it.
+        sent: the same with one token for each picture.
+        parts: of the pictures, as JSON; empty for none.
+    """
+
+    ids: tuple[int, ...]
+    sent: tuple[int, ...]
+    parts: bytes = b""
 
 
 class RowPictures:
@@ -60,60 +72,66 @@ def uses(state: State, pictures: Sequence[Picture]) -> tuple[PictureUse, ...]:
     return tuple(PictureUse(path, picture.sha256) for path, picture in zip(paths_of(state), pictures, strict=True))
 
 
-class PicturedPrompts:
-    """Renders prompts with pictures. For one event loop."""
+async def render(client: EngineClient, text: str, pictures: Sequence[Picture]) -> Prompt:
+    """The prompt of one message.
 
-    def __init__(self, client: EngineClient) -> None:
-        self._client = client
-        self._kept: OrderedDict[Hashes, tuple[Mapping[str, Any], int]] = OrderedDict()  # features and their bytes
-        self._bytes = 0
-        self._first: WeakValueDictionary[Hashes, asyncio.Lock] = WeakValueDictionary()
+    Raises:
+        EngineRefused: the engine takes no pictures, leaves them out, or marks them in a way that is not known.
+        EngineUnreachable: nobody answers.
+    """
+    if not pictures:
+        ids = await client.render([Message("user", text)])
+        return Prompt(ids, ids)
+    rendered = await client.rendered([Message("user", text, tuple(pictures))], tensors=False)
+    sent = collapsed(rendered.token_ids, _ranges(rendered.features), len(pictures))
+    parts = [{"type": "image_url", "url": picture.data_url} for picture in pictures]
+    return Prompt(rendered.token_ids, sent, to_json(parts))
 
-    async def of(self, text: str, pictures: Sequence[Picture]) -> tuple[tuple[int, ...], bytes]:
-        """Prompt token ids and the features that belong to them, as JSON.
 
-        Raises:
-            EngineRefused: the engine takes no pictures, or leaves them out.
-            EngineUnreachable: nobody answers.
-        """
-        key = tuple(picture.sha256 for picture in pictures)
-        message = Message("user", text, tuple(pictures))
-        lock = self._first.setdefault(key, asyncio.Lock())
-        async with lock:  # the others of a row wait for the first one's tensors
-            if key not in self._kept:
-                return await self._whole(key, message)
-        rendered = await self._client.rendered([message], tensors=False)
-        kept = self._kept.get(key)
-        features = None if kept is None else _with_tensors(rendered.features, kept[0])
-        if features is None:  # dropped meanwhile, or the engine names the picture otherwise now
-            return await self._whole(key, message)
-        return rendered.token_ids, to_json(features)
+def collapsed(ids: Sequence[int], ranges: Sequence[tuple[int, int]], pictures: int) -> tuple[int, ...]:
+    """Token ids with one token in place of each range of a picture.
 
-    async def _whole(self, key: Hashes, message: Message) -> tuple[tuple[int, ...], bytes]:
-        rendered = await self._client.rendered([message])
-        if not (rendered.features or {}).get("mm_hashes"):
+    Args:
+        ranges: (offset, length) of each, in order.
+        pictures: how many ranges there must be.
+
+    Raises:
+        EngineRefused: there are more or fewer, or one does not consist of one token again and again between marks.
+    """
+    if len(ranges) != pictures:
+        raise EngineRefused(
+            "engine.picture_left_out",
+            "of {pictures} pictures the engine put {ranges} into its prompt",
+            remedy="serve a model that sees, or read through the native wire",
+            status=200,
+            pictures=pictures,
+            ranges=len(ranges),
+        )
+    found: list[int] = []
+    end = 0
+    for offset, length in ranges:
+        places = ids[offset : offset + length]
+        place = places[length // 2] if offset >= end and len(places) == length > 0 else None
+        if place is None or any(token != place for token in places[1:-1]):  # at its ends may stand marks
             raise EngineRefused(
-                "engine.picture_left_out",
-                "the engine left the row's pictures out of its prompt",
-                remedy="serve a model that sees, or read through the native wire",
+                "engine.picture_places",
+                "the engine marks a picture in its prompt in a way that is not known",
+                remedy="read through the native wire",
                 status=200,
             )
-        assert rendered.features is not None
-        features = to_json(rendered.features)
-        self._keep(key, rendered.features, len(features))
-        return rendered.token_ids, features
-
-    def _keep(self, key: Hashes, features: Mapping[str, Any], size: int) -> None:
-        if key in self._kept:
-            self._bytes -= self._kept.pop(key)[1]
-        self._kept[key] = (features, size)
-        self._bytes += size
-        while self._bytes > TENSOR_BYTES and len(self._kept) > 1:
-            self._bytes -= self._kept.popitem(last=False)[1][1]
+        found += [*ids[end:offset], place]
+        end = offset + length
+    return (*found, *ids[end:])
 
 
-def _with_tensors(features: Mapping[str, Any] | None, kept: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The places of one prompt with the tensors of another; None unless both name the same pictures."""
-    if features is None or features.get("mm_hashes") != kept.get("mm_hashes"):
-        return None
-    return {**features, **{part: kept[part] for part in _PARTS if part in kept}}
+def _ranges(features: Mapping[str, Any] | None) -> list[tuple[int, int]]:
+    places = ((features or {}).get("mm_placeholders") or {}).get("image") or []
+    try:
+        return sorted((int(place["offset"]), int(place["length"])) for place in places)
+    except (TypeError, KeyError, ValueError) as error:
+        raise EngineRefused(
+            "engine.unexpected_answer",
+            "the engine does not say where it put a picture: {detail}",
+            status=200,
+            detail=str(error),
+        ) from error

@@ -70,8 +70,6 @@ class RotatingWire:
             else:
                 wire = await CanvasWire.open(client, asked, each, served, pictures)
                 served = wire.served
-                if wires and isinstance(wires[0], CanvasWire):
-                    wire.prompts = wires[0].prompts  # the same pictures in another order of the options
                 wires.append(wire)
         return cls(questions, wires)
 
