@@ -105,6 +105,7 @@ class FrameSender:
         self._free = deque(buffers)
         self._full: queue.SimpleQueue[Buffer | None] = queue.SimpleQueue()
         self._socket: socket.socket | None = None
+        self._failing = threading.Lock()
         self._reported, self._report_at = (0, 0), 0.0
         self._thread = threading.Thread(target=self._run, daemon=True, name="desk live canvas")
         self._thread.start()
@@ -136,9 +137,12 @@ class FrameSender:
         self._free.append(buffer)
 
     def failed(self, watched: Watched, what: str) -> None:
-        """Switches a request off and counts it; for the handler of an exception. The first has its traceback."""
-        watched.off = True
-        self.counts.failed += 1
+        """Switches a request off and counts it once; for the handler of an exception. The first has its traceback."""
+        with self._failing:  # the step's thread and ours
+            if watched.off:
+                return
+            watched.off = True
+            self.counts.failed += 1
         logger.warning("live canvas off for a request: %s", what, exc_info=self.counts.failed == 1)
 
     def close(self) -> None:
@@ -151,7 +155,7 @@ class FrameSender:
             try:
                 if buffer.event is not None:
                     buffer.event.synchronize()  # sleeps; the GIL is free
-                if self.listened:
+                if self.listened and not buffer.watched.off:
                     self._send(buffer)
             except Exception:  # noqa: BLE001  # whatever it is, it costs the frames of a request and nothing else
                 self.failed(buffer.watched, "a frame could not be built")

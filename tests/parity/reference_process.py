@@ -24,7 +24,7 @@ def reference_python() -> Path:
     return path
 
 
-def run_reference(*argv: str | Path, timeout_s: float = 280.0) -> str:
+def run_reference(*argv: str | Path, timeout_s: float = 800.0) -> str:
     """The standard output of a Python program that must succeed there."""
     ran = subprocess.run(
         [reference_python(), *argv],

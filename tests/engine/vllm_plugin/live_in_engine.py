@@ -22,7 +22,7 @@ class Listener:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.socket.settimeout(30)
+        self.socket.settimeout(240)
         self.socket.bind(str(path))
 
     def take(self, count: int) -> list[Any]:

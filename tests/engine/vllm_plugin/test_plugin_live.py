@@ -13,7 +13,7 @@ from plugin_process import run_in_engine  # the folder is no package
 
 from engine.vllm_plugin.live_sender import accepted
 
-pytestmark = [pytest.mark.vllm_cpu, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.vllm_cpu, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")

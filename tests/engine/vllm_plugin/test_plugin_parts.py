@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from engine.vllm_plugin.parts import LOGGER, Config, PartRequired, install_parts
 from engine.vllm_plugin.protocol import MAX_ID, PART_MODULES, PARTS_VARIABLE, VERSION, live_id
 
 WIDTH = 3
+WAIT_S = 120.0
 
 
 def config(**variables: str) -> Config:
@@ -101,7 +103,7 @@ def test_the_surest_slots_are_kept(entropy: list[float], bound: float, kept: lis
 @pytest.fixture
 def listener(tmp_path: Path) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as bound:
-        bound.settimeout(30)
+        bound.settimeout(WAIT_S)
         bound.bind(str(tmp_path / "s"))
         yield bound
 
@@ -142,7 +144,7 @@ def test_a_listener_that_comes_back_is_found_again(tmp_path: Path, listener: soc
     listener.close()
     path.unlink()
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as second:
-        second.settimeout(30)
+        second.settimeout(WAIT_S)
         second.bind(str(path))
         send(sender, watched, (2, 0, 0))
         assert json.loads(second.recv(4096))["n"] == 2
@@ -163,3 +165,26 @@ def test_losses_are_said_in_one_line(tmp_path: Path, caplog: pytest.LogCaptureFi
     assert not sender.listened
     lines = [record.getMessage() for record in caplog.records]
     assert lines == ["live canvas: 0 frames sent, 1 dropped, 0 requests switched off"]
+
+
+class Copying:
+    """The event of a copy that is not over before it is told so."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def synchronize(self) -> None:
+        assert self.over.wait(WAIT_S)
+
+
+def test_a_request_that_fails_counts_once_however_many_of_its_frames_wait(listener: socket.socket) -> None:
+    copying = Copying()
+    sender = FrameSender(str(listener.getsockname()), [Buffer(None, None, copying) for _ in range(8)], 0.5)
+    assert sender.look()
+    bad: Any = {1, 2}  # nothing that JSON can say
+    send(sender, Watched(bad), (1, 0, 0), (2, 0, 0), (3, 0, 0))
+    send(sender, Watched("good"), (1, 0, 0))
+    copying.over.set()
+    sender.close()
+    assert json.loads(listener.recv(4096))["id"] == "good"
+    assert (sender.counts.sent, sender.counts.dropped, sender.counts.failed) == (1, 0, 1)

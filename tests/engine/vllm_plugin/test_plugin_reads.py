@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from plugin_process import run_in_engine  # the folder is no package
 
-pytestmark = [pytest.mark.vllm_cpu, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.vllm_cpu, pytest.mark.timeout(900)]
 NATS = 1e-5
 
 
