@@ -1,12 +1,14 @@
 """Clause topics of daily life: household, work, school, health, travel, sport, software, clubs, shops, neighbours.
 
-The form is that of ``clause_topics`` and ``clause_polar``: one topic per line.
+The form is that of ``clause_topics`` and ``clause_polar``: one topic per line. Those of ``clause_fields`` are added.
 """
 
 # Word lists: kept dense on purpose.
 # ruff: noqa: E501
 
 from __future__ import annotations
+
+from tools.train_demo import clause_fields, clause_lines
 
 _VALUED = """
 money: the babysitter gets {v} an hour | an hour of babysitting costs {v} | {p} pays the babysitter {v} an hour | for an hour with the children {v} are due
@@ -139,13 +141,6 @@ _ROLES = """
 {p} speaks for the group | the group speaks through {p} | {p} is the voice of the group | questions to the group are answered by {p}
 """
 
-
-def _frames(text: str) -> list[str]:
-    return [f"{frame.strip()}." for frame in text.split(" | ")]
-
-
-VALUED = [(line.partition(": ")[0], _frames(line.partition(": ")[2])) for line in _VALUED.strip().splitlines()]
-POLAR = [
-    (_frames(line.partition(" || ")[0]), _frames(line.partition(" || ")[2])) for line in _POLAR.strip().splitlines()
-]
-ROLES = [_frames(line) for line in _ROLES.strip().splitlines()]
+VALUED = clause_lines.valued(_VALUED) + clause_fields.VALUED
+POLAR = clause_lines.polar(_POLAR) + clause_fields.POLAR
+ROLES = clause_lines.roles(_ROLES) + clause_fields.ROLES

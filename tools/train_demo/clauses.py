@@ -1,7 +1,7 @@
 """Pairs of clauses and the question whether they contradict each other.
 
-A *fact* says something about a topic, a party, a thing and a value. A pair contradicts itself when its two facts
-share topic, party and thing and differ in the value; every other pair does not.
+A *fact* says something about a topic, a party, a thing and a value. Two facts contradict each other when they share
+topic, party and thing and differ in the value; no other pair does.
 """
 
 # ruff: noqa: E501 (dense lists of phrases)

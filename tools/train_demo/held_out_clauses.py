@@ -8,6 +8,8 @@ The form is that of ``clause_topics`` and ``clause_polar``; topics and wordings 
 
 from __future__ import annotations
 
+from tools.train_demo import clause_lines
+
 PARTIES = """Thornbury Kilns|Vasquez & Daughters|Moorgate Aquarium|the Beekeeper|Polder Wind|Ms Achterberg|Ferndale Choir|Ulverston Pottery|Mr Szymanski
 |Brookhaven Velo|the Puppeteer|Castlebar Looms|Juno Observatory|Wren Saddlery|Tolliver Bros|the Ferryman|Gantry Nine|Marrow Films|Dr Iwasaki|Coldwater Ski""".replace(
     "\n", ""
@@ -72,13 +74,4 @@ _ROLES = """
 {p} picks the songs | the songs are picked by {p} | song choice is up to {p} | which songs are sung is for {p} to say
 """
 
-
-def _frames(text: str) -> list[str]:
-    return [f"{frame.strip()}." for frame in text.split(" | ")]
-
-
-VALUED = [(line.partition(": ")[0], _frames(line.partition(": ")[2])) for line in _VALUED.strip().splitlines()]
-POLAR = [
-    (_frames(line.partition(" || ")[0]), _frames(line.partition(" || ")[2])) for line in _POLAR.strip().splitlines()
-]
-ROLES = [_frames(line) for line in _ROLES.strip().splitlines()]
+VALUED, POLAR, ROLES = clause_lines.valued(_VALUED), clause_lines.polar(_POLAR), clause_lines.roles(_ROLES)
