@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from desk_driver import expect, living_children, until, until_phase, within
+from desk_driver import WAIT_S, expect, living_children, until, until_phase, within
 from engine_page import VLLM, Place, set_up
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QApplication, QGridLayout, QLabel, QScrollArea, QWidget
@@ -292,7 +292,7 @@ async def test_stopped_while_it_waits_for_its_restart(place: Place, monkeypatch:
     await until_phase(place.engine, "ready")
     os.kill(place.engine.state.pid or 0, signal.SIGKILL)
     await until(lambda: "restart 1 of 2" in place.engine.state.message)
-    await asyncio.wait_for(place.engine.stop_now(), 60)
+    await asyncio.wait_for(place.engine.stop_now(), WAIT_S)
     assert place.engine.state.phase == "stopped"
     await ended(place)
 
@@ -376,7 +376,7 @@ async def test_stopped_in_its_start_it_leaves_no_diagnosis(
     monkeypatch.setenv("STAND_IN_VLLM", f"hold={tmp_path / 'gate'}")
     place.engine.start()
     await until(lambda: place.engine.vllm.view().fraction == 0.42)
-    await asyncio.wait_for(place.engine.stop_now(), 60)
+    await asyncio.wait_for(place.engine.stop_now(), WAIT_S)
     assert place.engine.state.phase == "stopped"
     assert place.engine.state.diagnosis is None
     assert living_children() == []

@@ -125,7 +125,7 @@ def probe(root: Path, home: Path, width: int, height: int, factor: str) -> dict[
         env={**os.environ, "QT_QPA_PLATFORM": f"offscreen:configfile={config}", "QT_SCALE_FACTOR": factor},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

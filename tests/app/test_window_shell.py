@@ -210,7 +210,7 @@ def test_the_first_paint_brings_no_engine_library(root: Path, tmp_path: Path) ->
         env={**os.environ, "DIFFUSION_DESK_BENCH": "first-paint", "DIFFUSION_DESK_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -249,7 +249,7 @@ def test_a_data_folder_that_cannot_be_used_is_named(root: Path, tmp_path: Path) 
         env={**os.environ, "DIFFUSION_DESK_HOME": str(taken)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 2

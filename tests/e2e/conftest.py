@@ -15,7 +15,7 @@ import pytest
 
 from engine.supervise import processes
 
-TIMEOUT_S = 240
+TIMEOUT_S = 600
 
 
 @dataclass(frozen=True)

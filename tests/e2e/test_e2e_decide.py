@@ -101,7 +101,7 @@ async def test_the_engine_dies_with_a_killed_run(desk_process: Any, small: tuple
     process = desk_process("decide", *small, "--out", tmp_path / "out.csv", "--json")
     pid = engine_pid(read_until(process, lambda event: event["event"] == "started"))
     process.kill()
-    assert await processes.wait_gone([pid], 30)
+    assert await processes.wait_gone([pid], 120)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -111,7 +111,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     process = desk_process("decide", *small, "--out", tmp_path / "out.csv", "--json", "--concurrency", 2, "--draws", 4)
     read_until(process, half_done)
     process.send_signal(number)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     last = json.loads(out.splitlines()[-1])
     assert process.returncode == 130
     assert last["event"] == "cancelled"
@@ -130,7 +130,7 @@ def test_an_engine_that_dies_in_mid_run_is_started_again(
     process = desk_process("decide", *small, "--out", tmp_path / "out.csv", "--json", "--concurrency", 2, "--draws", 4)
     events = read_until(process, half_done)
     os.kill(engine_pid(events), signal.SIGKILL)
-    out, _ = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=300)
     events += [json.loads(line) for line in out.splitlines()]
     kinds = [event["event"] for event in events]
     assert process.returncode == 0, events

@@ -49,7 +49,7 @@ async def test_serve_asks_for_its_key_and_stops_cleanly(desk: Any, desk_process:
     assert "serves diffusion-desk-demo" in looked.out
     assert desk("chat", "Hello", "--engine", address[0], "--max-tokens", 8).code == 3, "no key, no answer"
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=240) == 0
 
 
 def test_serve_keeps_a_random_key_out_of_pipes(desk_process: Any) -> None:
@@ -59,7 +59,7 @@ def test_serve_keeps_a_random_key_out_of_pipes(desk_process: Any) -> None:
     said = process.stdout.readline()
     assert "not written into a file or pipe" in said
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=240) == 0
 
 
 def test_serve_names_the_holder_of_a_port(desk: Any) -> None:

@@ -98,7 +98,7 @@ def kill_window(process: subprocess.Popen[str]) -> None:
     """The window dies; its worker notices by itself and ends in order."""
     children = psutil.Process(process.pid).children(recursive=True)
     process.kill()
-    _, alive = psutil.wait_procs(children, timeout=30)
+    _, alive = psutil.wait_procs(children, timeout=240)
     assert alive == []
 
 

@@ -100,12 +100,12 @@ async def reached(engine: VllmEngine, spec: Spec, go_on: Callable[[Reached], Awa
         there = asyncio.Event()
         engine.on_progress = lambda progress: there.set() if progress.phase == HELD[spec.until] else None
         async with asyncio.TaskGroup() as tasks:
-            starting = tasks.create_task(engine.start(timeout_s=60))
+            starting = tasks.create_task(engine.start(timeout_s=240))
             await there.wait()
             await go_on(tree(engine))
             await asyncio.wait({starting})
         return
-    handle = await engine.start(timeout_s=60)
+    handle = await engine.start(timeout_s=240)
     if spec.until == "ready":
         await go_on(tree(engine))
         return

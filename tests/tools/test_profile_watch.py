@@ -24,7 +24,7 @@ sys.stdout.write("up\\n")
 sys.stdout.flush()
 spin()
 """
-LIMIT_S = 60.0
+LIMIT_S = 240.0
 
 
 def until(there: Callable[[], bool]) -> None:

@@ -82,7 +82,7 @@ def kill(process: subprocess.Popen[str]) -> None:
     family = psutil.Process(process.pid).children(recursive=True)
     process.kill()
     process.wait()
-    _, alive = psutil.wait_procs(family, timeout=60)
+    _, alive = psutil.wait_procs(family, timeout=240)
     assert not alive
 
 

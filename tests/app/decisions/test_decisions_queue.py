@@ -258,3 +258,55 @@ async def test_a_killed_worker_leaves_its_run_in_its_place_and_nothing_begins_un
     assert answers(second) == WHOLE
     with RunQueue(paths.queue_file()) as queue:
         assert [(entry.run, entry.state) for entry in queue.entries()] == [(second, "done")]
+
+
+@leaving
+async def test_a_command_for_a_run_that_has_ended_does_not_hit_the_next(place: Place) -> None:
+    await ready(place)
+    first = await held_run(place)
+    (second,) = await queue_up(place, "second")
+    runs, queue, gate = place.page.runs, place.page.runs_part.queue.presenter, place.gate()
+
+    def late() -> None:
+        """What was on its way when the first ended; then a pause, which says that the worker has heard both."""
+        runs._worker.send("cancel", first)
+        runs._worker.send("pause", first)
+        queue.cancel(first)
+        runs._worker.send("pause", second)
+
+    gate.hold(after=PASSES)
+    begun = at_start(place, second, late)
+    paused = expect(runs.status_changed.connect, lambda: runs.status.phase == "paused")
+    queue.cancel(first)
+    await within(begun)
+    await within(paused)
+    assert runs.status.run == second
+    ended = asyncio.ensure_future(freed(place))  # noqa: TID251  # awaited below
+    gate.open()
+    runs.resume(second, 2)
+    assert await ended == [(second, "finished")]
+    assert answers(second) == WHOLE
+
+
+@leaving
+async def test_a_queue_that_is_stopped_between_two_runs_does_not_go_on(place: Place) -> None:
+    await ready(place)
+    await held_run(place)
+    (second,) = await queue_up(place, "second")
+    runs, queue = place.page.runs, place.page.runs_part.queue.presenter
+    gone = expect(runs.freed.connect, lambda _how, of_queue: of_queue)
+    place.gate().hold(after=PASSES)
+    # As when the command came while nobody read it: the worker has not heard of it.
+    between = expect(runs.status_changed.connect, lambda: runs.status.queue and (_unheard_stop(place), True)[1])
+    queue.cancel()
+    await within(between)
+    assert await within(gone) == ("cancelled", True)
+    assert answers(second)[0] == "unfinished"
+    await shows(place, "1. second")
+    assert not queue.look.going
+
+
+def _unheard_stop(place: Place) -> None:
+    worker, place.page.runs._worker = place.page.runs._worker, None
+    place.page.runs_part.queue.presenter.stop()
+    place.page.runs._worker = worker

@@ -44,12 +44,12 @@ CHILD = textwrap.dedent("""
 """)
 
 
-@pytest.mark.timeout(280)
+@pytest.mark.timeout(900)
 def test_two_hundred_thousand_rows_need_little_more_memory_than_five_thousand(tmp_path: Path) -> None:
     here = Path(__file__).parent
     child = CHILD.format(here=str(here), root=str(here.parents[2]))
     done = subprocess.run(
-        [sys.executable, "-c", child, str(tmp_path)], capture_output=True, text=True, check=False, timeout=270
+        [sys.executable, "-c", child, str(tmp_path)], capture_output=True, text=True, check=False, timeout=850
     )
     assert done.returncode == 0, done.stderr
     few, many, lines = map(int, done.stdout.split())

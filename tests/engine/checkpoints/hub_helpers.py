@@ -103,7 +103,7 @@ class HubProcess:
         return sum(self.counts()["served"].values())
 
     def wait_served(self, count: int) -> None:
-        with urllib.request.urlopen(f"{self.url}/_control/wait?served={count}", timeout=120) as answer:
+        with urllib.request.urlopen(f"{self.url}/_control/wait?served={count}", timeout=600) as answer:
             answer.read()
 
     def _post(self, what: str, body: Mapping[str, Any]) -> None:

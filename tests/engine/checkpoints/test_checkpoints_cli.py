@@ -97,7 +97,7 @@ async def test_a_worker_ends_with_its_parent(hub: HubProcess, tmp_path: Path) ->
     )
     argv = [sys.executable, "-c", owner, str(tmp_path / "log"), *arguments]
     pid = _first_line_then_kill(argv)
-    assert await processes.wait_gone([pid], 20)
+    assert await processes.wait_gone([pid], 120)
 
 
 def _first_line_then_kill(argv: list[str]) -> int:

@@ -46,7 +46,7 @@ def lightly(*arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-c", WITHOUT_HEAVY.format(heavy=set(HEAVY)), *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env=processes.child_environment({}),
         check=False,
     )

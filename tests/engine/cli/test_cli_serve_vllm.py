@@ -67,7 +67,7 @@ class Served:
 
     def end(self) -> tuple[int, str]:
         """The exit code and stderr."""
-        out, err = self.process.communicate(timeout=120)
+        out, err = self.process.communicate(timeout=600)
         self.events += [json.loads(line) for line in out.splitlines()] if out.startswith("{") else []
         return self.process.returncode, out + err
 

@@ -174,7 +174,7 @@ async def test_closing_the_iterator_closes_the_connection(server: WireServer, tm
         answer = client.chat(ASK, live=channel if live else None)
         assert await anext(answer) == CanvasCommitted("one", 0)
         await answer.aclose()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(120):
             await left.wait()
 
 
@@ -193,7 +193,7 @@ async def test_cancelling_the_reader_closes_the_connection(server: WireServer, t
             task = group.create_task(consume())
             await started.wait()
             task.cancel()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(120):
             await left.wait()
 
 

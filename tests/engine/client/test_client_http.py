@@ -111,7 +111,7 @@ async def test_silence_is_a_timeout_and_not_repeated(server: WireServer) -> None
         return web.Response()
 
     server.handlers["/tokenize"] = silent
-    async with EngineClient(server.url, timeout_s=0.1) as client:
+    async with EngineClient(server.url, timeout_s=1.0) as client:
         with pytest.raises(EngineUnreachable, match="in time") as caught:
             await client.tokenize("x")
     assert caught.value.code == "engine.timeout"
@@ -162,7 +162,7 @@ async def test_sixty_four_reads_are_under_way_at_once(server: WireServer) -> Non
     everybody = asyncio.Barrier(64)
 
     async def meet(request: web.Request) -> web.Response:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             await everybody.wait()
         return web.json_response({"tokens": [1]})
 

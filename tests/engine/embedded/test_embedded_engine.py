@@ -46,7 +46,7 @@ class GatedModel:
 
     def denoise(self, *arguments: Any) -> np.ndarray:
         self.arrived.release()
-        assert self.gate.acquire(timeout=30)
+        assert self.gate.acquire(timeout=240)
         self.steps += 1
         return self._model.denoise(*arguments)
 
@@ -135,11 +135,11 @@ def test_two_chats_take_turns_by_the_canvas(gated: tuple[EmbeddedEngine, GatedMo
         engine.submit(chat_of(3), deliver)
 
     follow("a")
-    assert model.arrived.acquire(timeout=30)
+    assert model.arrived.acquire(timeout=240)
     follow("b")
     model.open()
-    assert done.acquire(timeout=30)
-    assert done.acquire(timeout=30)
+    assert done.acquire(timeout=240)
+    assert done.acquire(timeout=240)
     assert order == ["a", "b"] * 3
 
 

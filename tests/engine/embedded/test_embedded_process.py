@@ -59,10 +59,10 @@ def served(root: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 def test_a_bound_socket_is_taken_over_and_sigterm_ends_in_order(served: tuple[subprocess.Popen[str], str]) -> None:
     process, address = served
-    with urllib.request.urlopen(f"{address}/health", timeout=30) as answer:
+    with urllib.request.urlopen(f"{address}/health", timeout=240) as answer:
         assert answer.status == 200
     process.send_signal(signal.SIGTERM)
-    rest, _ = process.communicate(timeout=30)
+    rest, _ = process.communicate(timeout=240)
     assert (process.returncode, rest) == (0, "ended\n")
 
 
@@ -77,7 +77,7 @@ async def test_sigterm_ends_a_running_answer_with_an_error(served: tuple[subproc
     messages = [line.removeprefix("data: ") for line in rest.split("\n\n") if line]
     assert messages[-1] == "[DONE]"
     assert json.loads(messages[-2])["error"]["code"] == 500
-    process.communicate(timeout=30)
+    process.communicate(timeout=240)
     assert process.returncode == 0
 
 

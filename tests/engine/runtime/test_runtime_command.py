@@ -106,7 +106,7 @@ async def test_a_worker_pauses_goes_on_and_fetches_nothing_twice(stand_in: Stand
         index.held.add(held)
         worker = await installing(stand_in, index.url, tmp_path)
         events = worker.events()
-        await asyncio.wait_for(index.reached.wait(), 60)
+        await asyncio.wait_for(index.reached.wait(), 240)
         while (await until(events, EnvironmentProgress)).packages_done < 3:  # all others are unpacked
             pass
         worker.send("pause")
@@ -131,7 +131,7 @@ async def test_a_worker_is_cancelled_and_leaves_what_is_there(stand_in: StandIn,
         index.held.add("torch-2.14.0-py3-none-any.whl")
         worker = await installing(stand_in, index.url, tmp_path)
         events = worker.events()
-        await asyncio.wait_for(index.reached.wait(), 60)
+        await asyncio.wait_for(index.reached.wait(), 240)
         if how == "while paused":
             worker.send("pause")
             await until(events, RunPaused)
@@ -153,7 +153,7 @@ async def installing(stand_in: StandIn, index: str, folder: Path) -> Worker:
 
 async def until[T](events: AsyncIterator[WorkerEvent], kind: type[T]) -> T:
     """The next event of a kind; an error before it is no such event."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(240):
         async for event in events:
             if isinstance(event, kind):
                 return event

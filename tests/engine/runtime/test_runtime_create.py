@@ -72,7 +72,7 @@ async def test_an_environment_is_made_and_runs(stand_in: StandIn, heard: Heard) 
     made = await create(stand_in.order(), heard)
     assert made.path == stand_in.places.complete(stand_in.spec.id)
     assert heard.phases == ["checks", "uv", "python", "fetch", "install", "files", "verify"]
-    ran = await run_program([str(made.python), "-I", "-c", "import vllm; print(vllm.__version__)"], timeout_s=60)
+    ran = await run_program([str(made.python), "-I", "-c", "import vllm; print(vllm.__version__)"], timeout_s=240)
     assert ran.output == "0.33.0\n"
     assert made.mark.packages == 4
     assert made.mark.bytes > 1_000_000
@@ -136,7 +136,7 @@ async def test_killed_it_takes_uv_with_it_and_goes_on(stand_in: StandIn) -> None
         assert running
         process.kill()
         await process.communicate()
-        assert await wait_gone([one.pid for one in running], 10)
+        assert await wait_gone([one.pid for one in running], 120)
         assert [one.mark.state for one in list_environments(stand_in.places)] == ["partial"]
         await _resumes(stand_in, index)
 
@@ -220,6 +220,6 @@ async def test_scripts_run_from_the_final_folder(stand_in: StandIn) -> None:
     tool = Wheel("tool", "1.0", {"tool.py": b"def main():\n    print('hello')\n"}, {"tool": "tool:main"})
     stand_in.relock(*STAND_INS, tool)
     made = await create(stand_in.order())
-    ran = await run_program([str(made.path / "bin/tool")], timeout_s=60)
+    ran = await run_program([str(made.path / "bin/tool")], timeout_s=240)
     assert ran.output == "hello\n"
     assert MINOR in made.site_packages.parent.name

@@ -95,7 +95,7 @@ def test_a_process_that_is_killed_loses_nothing_that_was_flushed(tmp_path: Path)
         answer = store.ask(store.create(), None, "kept?")
         store.save_text(answer.id, "kept").result()
         os.kill(os.getpid(), signal.SIGKILL)"""
-    done = subprocess.run([sys.executable, "-c", code, str(path)], check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, str(path)], check=False, timeout=240)
     assert done.returncode == -9
     with ChatStore(path) as store:
         assert store.recover() == 1

@@ -98,7 +98,7 @@ async def test_a_hang_is_told_while_it_lasts_and_ends_the_start_at_last(tmp_path
 
     async with asyncio.TaskGroup() as tasks:
         starting = tasks.create_task(_value(start_watched(engine, watch, on_hang=on_hang)))
-        await asyncio.wait_for(read(), 60)
+        await asyncio.wait_for(read(), 240)
         await asyncio.sleep(0)
         while not told:  # the watch has read the line when it is silent by its clock
             clock.now += 130

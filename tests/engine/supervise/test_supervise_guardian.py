@@ -58,7 +58,7 @@ async def test_whoever_loses_its_parent_becomes_its_own_and_is_collected(tmp_pat
     assert len(found) == 2
     assert {member.pid for member in group.members()} == set(found)
     os.kill(group.pid, signal.SIGKILL)
-    assert await processes.wait_gone(found, 30)
+    assert await processes.wait_gone(found, 120)
     assert (await group.stop()).step == "none", "it has ended them without us"
 
 

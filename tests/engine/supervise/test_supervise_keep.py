@@ -65,7 +65,7 @@ async def test_an_engine_that_crashes_comes_back_twice_and_no_more(tmp_path: Pat
     async def wait(seconds: float) -> None:
         waits.append(seconds)
 
-    handle = await life.engine.start(timeout_s=60)
+    handle = await life.engine.start(timeout_s=240)
     life.at["ready"] = life.kill
     keeper = Keeper(life.engine, sleep=wait, clock=lambda: 0.0)
     life.kill()
@@ -82,7 +82,7 @@ async def test_an_engine_that_crashes_comes_back_twice_and_no_more(tmp_path: Pat
     assert waits == [2.0, 15.0]
     await life.engine.stop()
     life.at.clear()
-    assert (await life.engine.start(timeout_s=60)).base_url == handle.base_url, "clients find it at the same place"
+    assert (await life.engine.start(timeout_s=240)).base_url == handle.base_url, "clients find it at the same place"
     await life.engine.stop(grace_s=0.2)
 
 
@@ -94,7 +94,7 @@ async def test_what_a_restart_has_otherwise_is_asked_for_and_told(tmp_path: Path
         asked.append(log)
         return "without the parts" if len(asked) == 1 else ""
 
-    await life.engine.start(timeout_s=60)
+    await life.engine.start(timeout_s=240)
     life.at["ready"] = life.kill
     life.kill()
     await Keeper(life.engine, change=change, sleep=no_time).keep()
@@ -108,7 +108,7 @@ async def test_what_a_restart_has_otherwise_is_asked_for_and_told(tmp_path: Path
 
 async def test_old_crashes_are_forgotten(tmp_path: Path) -> None:
     life = Life(tmp_path)
-    await life.engine.start(timeout_s=60)
+    await life.engine.start(timeout_s=240)
     now = 0.0
     restarts = iter(range(3))
 
@@ -137,7 +137,7 @@ async def test_the_same_plan_is_not_started_again_where_it_would_fail_again(tmp_
         asked.append(log)
         return "out of memory on the first card"
 
-    await life.engine.start(timeout_s=60)
+    await life.engine.start(timeout_s=240)
     life.kill()
     ended = await Keeper(life.engine, verdict=verdict, sleep=no_time).keep()
     assert ended.phase == "failed"
@@ -149,7 +149,7 @@ async def test_the_same_plan_is_not_started_again_where_it_would_fail_again(tmp_
 
 async def test_a_restart_that_fails_is_a_restart(tmp_path: Path) -> None:
     life = Life(tmp_path)
-    await life.engine.start(timeout_s=60)
+    await life.engine.start(timeout_s=240)
     (tmp_path / "broken").touch()
     life.kill()
     ended = await Keeper(life.engine, sleep=no_time, clock=lambda: 0.0).keep()
@@ -161,7 +161,7 @@ async def test_a_restart_that_fails_is_a_restart(tmp_path: Path) -> None:
 
 async def test_a_stop_while_it_waits_is_a_stop(tmp_path: Path) -> None:
     life = Life(tmp_path)
-    await life.engine.start(timeout_s=60)
+    await life.engine.start(timeout_s=240)
 
     async def stopped_meanwhile(seconds: float) -> None:
         await life.engine.stop()
@@ -174,7 +174,7 @@ async def test_a_stop_while_it_waits_is_a_stop(tmp_path: Path) -> None:
 
 async def test_a_stop_ends_the_keeping(tmp_path: Path) -> None:
     life = Life(tmp_path)
-    await life.engine.start(timeout_s=60)
+    await life.engine.start(timeout_s=240)
     async with asyncio.TaskGroup() as tasks:
         keeping = tasks.create_task(Keeper(life.engine).keep())
         await life.engine.stop(grace_s=0.2)
@@ -218,7 +218,7 @@ async def test_a_computer_that_slept_is_told_once_and_jitter_is_no_sleep() -> No
 async def test_an_engine_that_works_after_the_sleep_is_ready_again(tmp_path: Path) -> None:
     suspend = Suspend()
     life = Life(tmp_path, sleep=suspend.watch)
-    await life.engine.start(timeout_s=60)
+    await life.engine.start(timeout_s=240)
     awake = asyncio.Event()
     life.at["ready"] = awake.set
     async with asyncio.TaskGroup() as tasks:
@@ -238,7 +238,7 @@ async def test_an_engine_that_does_not_answer_after_the_sleep_has_crashed(
     """Its processes live; the cards have lost their memory, and it says so at the first request only."""
     suspend = Suspend()
     life = Life(tmp_path, sleep=suspend.watch)
-    await life.engine.start(timeout_s=60)
+    await life.engine.start(timeout_s=240)
     monkeypatch.setattr(life.engine, "_model", "what it does not serve")
     async with asyncio.TaskGroup() as tasks:
         watching = tasks.create_task(life.engine.watch())

@@ -95,7 +95,7 @@ async def test_an_engine_tells_how_it_left_the_cards(tmp_path: Path) -> None:
     looks: list[Gpu] = [card(GIB)]
     watch = MemoryWatch(["GPU-1"], lambda: looks, settle_s=0.0)
     engine = window.make_engine(window.Spec(str(tmp_path), "ready", []), memory=watch)
-    await engine.start(timeout_s=60)
+    await engine.start(timeout_s=240)
     assert engine.group is not None
     worker = max(member.pid for member in engine.group.members())
     looks[:] = [card(13 * GIB, GpuProcess(worker, "python", 12 * GIB))]
@@ -106,7 +106,7 @@ async def test_an_engine_tells_how_it_left_the_cards(tmp_path: Path) -> None:
     assert engine.state.reason == outcome.left, "whoever shows the state shows it"
 
     looks[:] = [card(GIB)]
-    await engine.start(timeout_s=60)
+    await engine.start(timeout_s=240)
     again = await engine.stop(grace_s=0.2)
     assert (again.left, engine.state.reason) == ("", "")
 

@@ -96,7 +96,7 @@ async def test_a_stranger_on_the_port_is_no_engine_of_ours(tmp_path: Path, statu
     tasks: list[asyncio.Task[None]] = []
     try:
         with pytest.raises(EngineRefused) as caught:
-            await engine.start(timeout_s=60)
+            await engine.start(timeout_s=240)
     finally:
         await asyncio.gather(*tasks)
         await runner.cleanup()
@@ -107,7 +107,7 @@ async def test_a_stranger_on_the_port_is_no_engine_of_ours(tmp_path: Path, statu
 
 async def test_the_key_opens_the_engine_and_is_never_shown(tmp_path: Path) -> None:
     engine = window.make_engine(window.Spec(str(tmp_path), "ready", []))
-    handle = await engine.start(timeout_s=60)
+    handle = await engine.start(timeout_s=240)
     async with EngineClient(handle.base_url, api_key="another") as stranger:
         with pytest.raises(EngineRefused):
             await stranger.models()
@@ -122,5 +122,5 @@ async def test_the_key_opens_the_engine_and_is_never_shown(tmp_path: Path) -> No
     await engine.stop()
     (tmp_path / "broken").touch()
     with pytest.raises(UserError) as caught:
-        await engine.start(timeout_s=60)
+        await engine.start(timeout_s=240)
     assert handle.api_key not in str(caught.value)

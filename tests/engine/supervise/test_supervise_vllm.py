@@ -57,7 +57,7 @@ def engine(tmp_path: Path) -> Callable[..., VllmEngine]:
 async def test_a_plan_becomes_an_engine_that_answers(engine: Callable[..., VllmEngine]) -> None:
     seen: list[StartProgress] = []
     vllm = engine(seen=seen)
-    handle = await vllm.start(timeout_s=60)
+    handle = await vllm.start(timeout_s=240)
     assert vllm.group is not None
     leader = vllm.group.members()[0]
     assert handle.api_key not in " ".join(leader.cmdline())
@@ -73,7 +73,7 @@ async def test_a_plan_becomes_an_engine_that_answers(engine: Callable[..., VllmE
     assert (await vllm.stop()).clean
     with pytest.raises(psutil.NoSuchProcess):
         psutil.Process(handle.pid)
-    again = await vllm.start(timeout_s=60)
+    again = await vllm.start(timeout_s=240)
     assert (again.base_url, again.api_key) == (handle.base_url, handle.api_key)
     await vllm.stop()
 
@@ -81,7 +81,7 @@ async def test_a_plan_becomes_an_engine_that_answers(engine: Callable[..., VllmE
 async def test_a_start_that_runs_out_of_memory_says_so(engine: Callable[..., VllmEngine]) -> None:
     vllm = engine("die")
     with pytest.raises(UserError) as caught:
-        await vllm.start(timeout_s=60)
+        await vllm.start(timeout_s=240)
     assert caught.value.code == "engine.died_at_start"
     assert "CUDA out of memory" in str(caught.value)
     assert vllm.group is None
@@ -90,7 +90,7 @@ async def test_a_start_that_runs_out_of_memory_says_so(engine: Callable[..., Vll
 async def test_a_server_of_another_model_is_not_ready(engine: Callable[..., VllmEngine]) -> None:
     vllm = engine("other")
     with pytest.raises(EngineRefused) as caught:
-        await vllm.start(timeout_s=60)
+        await vllm.start(timeout_s=240)
     assert caught.value.code == "engine.other_model"
     assert vllm.group is None
 
@@ -100,8 +100,8 @@ async def test_a_start_is_given_up_and_leaves_nothing(engine: Callable[..., Vllm
     vllm = engine(f"hold={tmp_path / 'go'}")
     vllm.on_progress = lambda progress: held.set() if progress.fraction == 0.42 else None
     async with asyncio.TaskGroup() as tasks:
-        starting = tasks.create_task(vllm.start(timeout_s=60))
-        await asyncio.wait_for(held.wait(), 60)
+        starting = tasks.create_task(vllm.start(timeout_s=240))
+        await asyncio.wait_for(held.wait(), 240)
         group = vllm.group
         assert group is not None
         starting.cancel()
@@ -110,28 +110,28 @@ async def test_a_start_is_given_up_and_leaves_nothing(engine: Callable[..., Vllm
 
 async def test_the_group_is_stopped_with_processes_of_a_session_of_their_own(engine: Callable[..., VllmEngine]) -> None:
     vllm = engine("child")
-    await vllm.start(timeout_s=60)
+    await vllm.start(timeout_s=240)
     assert vllm.group is not None
     members = vllm.group.members()
     assert len(members) == 2
     assert len({os.getsid(member.pid) for member in members}) == 2
     outcome = await vllm.stop()
     assert outcome.clean
-    assert await processes.wait_gone([member.pid for member in members], 10)
+    assert await processes.wait_gone([member.pid for member in members], 120)
 
 
 async def test_a_killed_engine_is_noticed_and_comes_back(engine: Callable[..., VllmEngine]) -> None:
     vllm = engine()
-    handle = await vllm.start(timeout_s=60)
+    handle = await vllm.start(timeout_s=240)
     async with asyncio.TaskGroup() as tasks:
         watching = tasks.create_task(vllm.watch())
         os.kill(handle.pid, signal.SIGKILL)
     assert watching.result().phase == "crashed"
-    assert (await vllm.start(timeout_s=60)).base_url == handle.base_url
+    assert (await vllm.start(timeout_s=240)).base_url == handle.base_url
     await vllm.stop()
 
 
 async def test_a_taken_port_is_named(engine: Callable[..., VllmEngine]) -> None:
     with bind_port() as taken, pytest.raises(InputError) as caught:
-        await engine(port=taken.getsockname()[1]).start(timeout_s=60)
+        await engine(port=taken.getsockname()[1]).start(timeout_s=240)
     assert caught.value.code == "port.in_use"

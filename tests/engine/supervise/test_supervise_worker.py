@@ -103,7 +103,7 @@ def orphan(tmp_path: Path, mode: str) -> int:
 
 @pytest.mark.parametrize("mode", ["talk", "busy"])
 async def test_a_worker_ends_with_its_parent(tmp_path: Path, mode: str) -> None:
-    assert await processes.wait_gone([orphan(tmp_path, mode)], 30)
+    assert await processes.wait_gone([orphan(tmp_path, mode)], 120)
 
 
 counts = st.integers(0, 10**6)
