@@ -31,6 +31,7 @@ from tools.card_server import Serve, add_options, parsed
 from tools.live_stress import Stress, Tally
 
 ARMS = ("without", "with", "unheard")
+TELL_S = 15.0  # between two lines on a mixture that goes on
 STEPS = 48  # of a canvas; weights of nothing never agree
 
 
@@ -63,6 +64,8 @@ class Check:
                 wrong += sum(ended not in ids for ended in ends)
                 missing += len(ids) - len(ends) if arm == "with" else 0
             number += 1
+            last = ", ".join(f"{arm} {took[arm][-1]:.3f}" for arm in ARMS)
+            print(f"  round {number}, seconds: {last}", flush=True)  # the time may be over before the table
         self._show(took, canvases)
         wanted = STEPS * canvases * number
         print(
@@ -128,13 +131,24 @@ class Check:
             tolerance=1.0,  # nats; FP8 in a batch of others
         )
         began = time.monotonic()
-        tally = await stress.run(count, at_once, limit_s=seconds)
+        async with asyncio.TaskGroup() as group:
+            told = group.create_task(self._tell(stress.tally, began))
+            tally = await stress.run(count, at_once, limit_s=seconds)
+            told.cancel()
         spent, done = time.monotonic() - began, sum(tally.counts.values())
         print(f"stress: {done} requests in {spent:.0f} s, {at_once} in flight: {dict(tally.counts)}")
         print(f"  frames {tally.frames}, ends {tally.ends}, of these a canvas of a finished chat {tally.matched}")
         print(f"  reads differ by at most {tally.worst:.4f} nats; lost: {len(tally.lost)}", *tally.lost[:5], sep="\n  ")
         await self._settled()
         return tally
+
+    async def _tell(self, tally: Tally, began: float) -> None:
+        while True:
+            await asyncio.sleep(TELL_S)
+            lost = f"{len(tally.lost)} lost {tally.lost[:1] or ''}"
+            print(
+                f"  {time.monotonic() - began:.0f} s: {dict(tally.counts)}, {tally.frames} frames, {lost}", flush=True
+            )
 
     async def _settled(self) -> None:
         url = f"{self._url}/metrics"
