@@ -58,6 +58,7 @@ QUANTIZATION: Mapping[str, Any] = {
 EMBEDDING = 0.05  # standard deviation, as trained embeddings have it
 BRANCH = 0.5  # what a block adds, beside a stream whose root mean square is 1 (canvas) to 2.7 (prompt)
 LAST = 0.25  # the last norm: with the embedding above, logits of about 0.7, which bf16 holds to better than 0.01
+QUERY = 0.1  # of the norm of queries, the only scale in attention: its logits get a deviation of 1.6 and 2.3
 ROUTER = 2.0  # standard deviation of the router's logits: some experts count more than others, as in a trained one
 FP8_LARGEST, FP8_SIGMA = 448.0, 96.0  # of E4M3; 4.6 standard deviations are inside
 THREADS = 8
@@ -115,7 +116,7 @@ def layer(text: Mapping[str, Any], number: int, fp8: bool) -> Iterator[Tensor]:
         yield from matrix(f"{at}.self_attn.v_proj", kv * size, hidden, fp8)
     yield from matrix(f"{at}.self_attn.o_proj", hidden, heads * size, fp8)
     for part in ("q_norm", "k_norm"):
-        yield norm(f"{at}.self_attn.{part}", size, 0.3 if part == "q_norm" else 1.0)  # no other scale is in attention
+        yield norm(f"{at}.self_attn.{part}", size, QUERY if part == "q_norm" else 1.0)
     for part in ("input_layernorm", "pre_feedforward_layernorm", "pre_feedforward_layernorm_2"):
         yield norm(f"{at}.{part}", hidden)
     for part in ("post_attention_layernorm", "post_feedforward_layernorm"):
