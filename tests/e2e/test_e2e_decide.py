@@ -24,8 +24,9 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def half_done(event: dict[str, Any]) -> bool:
-    return event["event"] == "progress" and event["done"] >= 10
+def some_done(event: dict[str, Any]) -> bool:
+    """The first answers are stored; seconds of reading are left."""
+    return event["event"] == "progress" and event["done"] > 0
 
 
 def assert_once(run: str, rows: int) -> None:
@@ -73,13 +74,13 @@ def test_the_same_run_over_three_wires_and_widths(desk: Any, small: tuple[Path, 
 def test_kill_9_in_mid_run_and_resume(desk: Any, desk_process: Any, small: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     process = desk_process("decide", *small, "--out", out, "--json", "--concurrency", 2, "--draws", 4)
-    events = read_until(process, half_done)
+    events = read_until(process, some_done)
     process.kill()
     process.wait()
     run = next(event["run"] for event in events if event["event"] == "started")
     with RunView(run_path(paths.runs_dir(), run)) as view:
         before = view.done_rows()
-        assert 10 <= before < 60
+        assert 0 < before < 60
         assert view.info().state == "unfinished"
     ended = desk("decide", *small, "--out", out, "--json", "--resume")
     assert ended.code == 0, ended.out
@@ -109,13 +110,13 @@ def test_an_interrupted_run_says_how_to_go_on(
     desk: Any, desk_process: Any, small: tuple[Path, Path], tmp_path: Path, number: signal.Signals
 ) -> None:
     process = desk_process("decide", *small, "--out", tmp_path / "out.csv", "--json", "--concurrency", 2, "--draws", 4)
-    read_until(process, half_done)
+    read_until(process, some_done)
     process.send_signal(number)
     out, _ = process.communicate(timeout=300)
     last = json.loads(out.splitlines()[-1])
     assert process.returncode == 130
     assert last["event"] == "cancelled"
-    assert 10 <= last["done"] < 60
+    assert 0 < last["done"] < 60
     assert not (tmp_path / "out.csv").exists()
     assert list(paths.runtime_dir().glob("group-*.json")) == []
     resumed = desk("decide", *small, "--out", tmp_path / "out.csv", "--resume", last["run"])
@@ -128,7 +129,7 @@ def test_an_engine_that_dies_in_mid_run_is_started_again(
     desk_process: Any, small: tuple[Path, Path], tmp_path: Path
 ) -> None:
     process = desk_process("decide", *small, "--out", tmp_path / "out.csv", "--json", "--concurrency", 2, "--draws", 4)
-    events = read_until(process, half_done)
+    events = read_until(process, some_done)
     os.kill(engine_pid(events), signal.SIGKILL)
     out, _ = process.communicate(timeout=300)
     events += [json.loads(line) for line in out.splitlines()]
@@ -145,7 +146,7 @@ async def test_a_window_pauses_resumes_and_cancels_its_worker(small: tuple[Path,
     async for event in worker.events():
         seen.append(event)
         match event:
-            case RunProgress(done=done) if done >= 10 and not any(isinstance(each, RunPaused) for each in seen):
+            case RunProgress(done=done) if done > 0 and not any(isinstance(each, RunPaused) for each in seen):
                 worker.send("pause")
             case RunPaused():
                 worker.send("resume")
@@ -167,7 +168,7 @@ async def test_a_paused_worker_revives_its_engine_when_told(small: tuple[Path, P
         match event:
             case Note(text=text) if "pid" in text:
                 pid = int(text.split("(pid ")[1].split(")")[0])
-            case RunProgress(done=done) if done >= 10 and not killed:
+            case RunProgress(done=done) if done > 0 and not killed:
                 killed = True
                 os.kill(pid, signal.SIGKILL)
             case RunPaused(reason=reason):

@@ -1,6 +1,6 @@
-"""A worker that a test kills: ``kill_worker.py RUN LOG``. Rows and answers follow from the row's number.
+"""A worker that a test kills: ``kill_worker.py RUN LOG [MOST]``. Rows and answers follow from the row's number.
 
-Every row asked is noted in LOG before it is answered. On stdout: ``N`` after every ten answers on disk, ``finished``.
+Every row asked is noted in LOG before it is answered; those beyond the first MOST never are. On stdout: ``N`` after every ten answers on disk, ``finished``.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ from engine.domain.run import Progress  # noqa: E402
 from engine.store.runs import RunStore  # noqa: E402
 
 
-async def main(path: Path, log: Path) -> None:
+async def main(path: Path, log: Path, most: float) -> None:
     with RunStore.open(path) as store, log.open("a") as notes:
         form = form_of_store(store)
 
         class Reader:
+            asked = 0
+
             async def read(self, state: str, *, row_key: str) -> object:
                 notes.write(row_key + "\n")
                 notes.flush()
-                await asyncio.sleep(0.001)
+                self.asked += 1
+                await (asyncio.sleep(0.001) if self.asked <= most else asyncio.Event().wait())
                 return ok_readings(form, int(row_key) / 10_000)
 
         def progress(now: Progress) -> None:
@@ -37,4 +40,4 @@ async def main(path: Path, log: Path) -> None:
     sys.stdout.write(f"{result.state}\n")
 
 
-asyncio.run(main(Path(sys.argv[1]), Path(sys.argv[2])))
+asyncio.run(main(Path(sys.argv[1]), Path(sys.argv[2]), float((sys.argv[3:] or ["inf"])[0])))

@@ -23,8 +23,10 @@ CONCURRENCY = 8
 WORKER = Path(__file__).with_name("kill_worker.py")
 
 
-def start(path: Path, log: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, str(WORKER), str(path), str(log)], stdout=subprocess.PIPE, text=True)
+def start(path: Path, log: Path, *most: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(WORKER), str(path), str(log), *most], stdout=subprocess.PIPE, text=True
+    )
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -69,7 +71,7 @@ def test_a_log_cut_in_the_middle_costs_only_its_last_batches(tmp_path: Path) -> 
     with make_run(tmp_path, numbered(400)) as store:
         path = store.path
     log = tmp_path / "asked.log"
-    with start(path, log) as child:
+    with start(path, log, "200") as child:
         assert child.stdout is not None
         child.stdout.readline()
         child.send_signal(signal.SIGKILL)
