@@ -156,7 +156,7 @@ class RunsPart(QWidget):
         self.answers.browse_changed.connect(results.browse)
         self.answers.answer_chosen.connect(results.choose)
         self.header.pause_requested.connect(runs.pause)
-        self.header.cancel_requested.connect(self.queue.presenter.cancel)
+        self.header.cancel_requested.connect(lambda: self.queue.presenter.cancel(results.run_id))
         self.header.queue_requested.connect(lambda: self.queue.add_stored(results.run_id))
         self.header.dequeue_requested.connect(lambda: self.queue.presenter.remove(results.run_id))
         self.queue.presenter.changed.connect(self._show_controls)
@@ -174,14 +174,14 @@ class RunsPart(QWidget):
 
     # ---- runs
     def _open(self, run_id: str) -> None:
-        if run_id != self._results.run_id:
+        if run_id != self._results.wanted:  # which may still be loading
             self._results.open(run_id)
 
     def _resume(self) -> None:
         self._runs.resume(self._results.run_id, self.setup.concurrency.value())
 
     def _on_started(self, run_id: str) -> None:
-        shown = self._results.run_id
+        shown = self._results.wanted
         # What begins by itself is shown to those who watched the run before it, and takes nobody else's away.
         asked_for = not self._runs.status.queue or shown in ("", self._watched)
         if run_id != shown and asked_for:
@@ -195,14 +195,16 @@ class RunsPart(QWidget):
 
     def _show_runs(self) -> None:
         self.runs_model.show_runs(self._runs.runs)
-        if self._results.run_id:
-            self.list.select(self._results.run_id)
+        if self._results.wanted:
+            self.list.select(self._results.wanted)
         self._follow_questions()
         self._show_controls()
 
     def _follow_questions(self) -> None:
         """A run that was asked more questions is opened anew: filters, cards and tabs have one for each."""
-        run, form = self._runs.info(self._results.run_id), self._results.form
+        run, form = self._runs.info(self._results.wanted), self._results.form
+        if self._results.wanted != self._results.run_id:
+            return  # another is being opened
         if run is not None and form is not None and run.question_ids != tuple(each.id for each in form.questions):
             self._results.open(run.id)
 

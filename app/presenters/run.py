@@ -198,13 +198,13 @@ class RunPresenter(QObject):
 
     def pause(self) -> None:
         if self._worker is not None:
-            self._worker.send("pause")
+            self._worker.send("pause", self.status.run)
 
-    def cancel(self) -> None:
-        """End the run; stored answers stay, and it can be resumed later."""
-        if self._worker is not None and self.status.phase != "stopping":
+    def cancel(self, run: str = "") -> None:
+        """End ``run``, or the one under way, whichever it is; stored answers stay, and it can be resumed later."""
+        if self._worker is not None and self.status.phase != "stopping" and run in ("", self.status.run):
             self._set(replace(self.status, phase="stopping"))
-            self._worker.send("cancel")
+            self._worker.send("cancel", run)
 
     async def close_down(self) -> None:
         """The window leaves: the worker is cancelled and has ended when this returns."""
@@ -257,7 +257,7 @@ class RunPresenter(QObject):
         if worker is None:
             return
         if self._engine.url == self._worker_url:
-            worker.send("resume")
+            worker.send("resume", run_id)
             return
         # The engine came back at another address: another worker goes on where this one stopped.
         watch, queue = self._watch, self.status.queue

@@ -59,8 +59,8 @@ class QueuePresenter(QObject):
         self._turn = asyncio.Lock()
         self._makers: set[Worker] = set()
         runs.freed.connect(self._on_freed)
-        runs.started.connect(lambda _run: self.refresh())
-        runs.ended.connect(lambda _run, _how: self.refresh())
+        runs.started.connect(self._on_started)
+        runs.ended.connect(self._on_ended)
         runs.runs_changed.connect(self._show)
         runs.status_changed.connect(self._show)
         runs.queue_ended.connect(self.ended)
@@ -132,11 +132,18 @@ class QueuePresenter(QObject):
             self._runs.cancel()
         self._show()
 
-    def cancel(self) -> None:
-        """End the run that is under way; out of the queue it leaves that too, and the next begins."""
-        if self._runs.status.queue and self._runs.status.run:
-            self._dropped = self._runs.status.run
-        self._runs.cancel()
+    def cancel(self, run: str = "") -> None:
+        """End the run that is under way; out of the queue it leaves that too, and the next begins.
+
+        Args:
+            run: the one that is meant; when another is under way by now nothing happens.
+        """
+        under_way = self._runs.status.run
+        if run not in ("", under_way):
+            return
+        if self._runs.status.queue:
+            self._dropped = under_way
+        self._runs.cancel(under_way)
 
     async def close_down(self) -> None:
         """The window leaves; what waits stays on disk. Call it before the run's presenter closes down."""
@@ -214,6 +221,16 @@ class QueuePresenter(QObject):
         for each in refused:
             self.failed.emit(each.message, each.remedy)
         self._show()
+
+    def _on_started(self, _run: str) -> None:
+        if self._runs.status.queue and not self._going:  # stopped in the instant at which the run before it ended
+            self._runs.cancel()
+        self.refresh()
+
+    def _on_ended(self, run: str, how: str) -> None:
+        if run == self._dropped and how != "cancelled":
+            self._dropped = ""  # it had ended before it could be cancelled
+        self.refresh()
 
     def _on_freed(self, how: str, queue: bool) -> None:
         dropped, self._dropped = self._dropped, ""

@@ -71,6 +71,7 @@ class ResultsPresenter(QObject):
         self.companions: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self.form: Form | None = None
         self.run_id = ""
+        self.wanted = ""
         self._browser: RunBrowser | None = None
         self._browse = Browse()
         self._keys: array[int] = array("q")
@@ -84,8 +85,8 @@ class ResultsPresenter(QObject):
         self._timer.timeout.connect(lambda: self.refresh() if self.seen else None)
 
     def open(self, run_id: str) -> None:
-        """Show another run; the empty id closes."""
-        spawn(self, self.load(run_id), "open run")
+        """Show another run; the empty id closes. ``wanted`` names it at once, ``run_id`` once its file is open."""
+        spawn(self, self._load(run_id, self._want(run_id)), "open run")
 
     def follow(self, running: bool) -> None:
         """Whether answers still arrive: then the table is brought up to date every second."""
@@ -125,8 +126,17 @@ class ResultsPresenter(QObject):
 
     async def load(self, run_id: str) -> None:
         """Open a run and read its outcome."""
+        await self._load(run_id, self._want(run_id))
+
+    def _want(self, run_id: str) -> int:
+        """From now on this run is the one to show; the number of the wish, of which only the last counts."""
         self._serial += 1
-        serial = self._serial
+        self.wanted = run_id
+        return self._serial
+
+    async def _load(self, run_id: str, serial: int) -> None:
+        if serial != self._serial:
+            return
         await self._close()
         if not run_id:
             self.opened.emit(None)
@@ -135,7 +145,9 @@ class ResultsPresenter(QObject):
             browser, form, info = await asyncio.to_thread(open_run, run_path(paths.runs_dir(), run_id))
         except EngineError as error:
             self.failed.emit(error.message, error.remedy)
-            self.opened.emit(None)
+            if serial == self._serial:
+                self.wanted = ""
+                self.opened.emit(None)
             return
         if serial != self._serial:
             await asyncio.to_thread(browser.close)

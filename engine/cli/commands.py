@@ -12,21 +12,26 @@ from contextlib import suppress
 
 from engine.batch.control import RunControl
 from engine.errors import InputError
-from engine.supervise.protocol import Command, parse_command
+from engine.supervise.protocol import Command, meant_for, parse_command
 
 LAST_WORD_S = 15  # a cancelled worker has this long to end by itself
 
 
 async def obey(
-    control: RunControl, note: Callable[[str], None], resume: Callable[[], Awaitable[None]] | None = None
+    control: RunControl,
+    note: Callable[[str], None],
+    resume: Callable[[], Awaitable[None]] | None = None,
+    *,
+    run: str = "",
 ) -> None:
     """Commands of the worker protocol, until stdin ends: then nobody wants the work any more, and it is cancelled.
 
     Args:
         note: hears of a line that is no command.
         resume: does what there is to do before ``control`` is resumed, and resumes it; without it that is all.
+        run: the id of what is under way; commands that name another are for one that has ended.
     """
-    async for command in commands():
+    async for command in commands(run):
         match command:
             case "pause":
                 control.pause()
@@ -60,8 +65,8 @@ def check_stdin() -> None:
         )
 
 
-async def commands() -> AsyncIterator[Command | None]:
-    """The lines of stdin as commands, None for what is none, until it ends.
+async def commands(run: str = "") -> AsyncIterator[Command | None]:
+    """The lines of stdin as commands, None for what is none, until it ends; without those that name another run.
 
     Raises:
         InputError: as ``check_stdin``.
@@ -81,6 +86,7 @@ async def commands() -> AsyncIterator[Command | None]:
                 continue
             if not line:
                 return
-            yield parse_command(line)
+            if meant_for(line, run):
+                yield parse_command(line)
     finally:
         transport.close()

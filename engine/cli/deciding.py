@@ -246,7 +246,7 @@ async def _run(
     try:
         with signals_cancel(control):
             async with asyncio.TaskGroup() as tasks:
-                steer = obey_stdin(control, engine, reporter) if ending.worker else keeper.keep()
+                steer = obey_stdin(control, engine, reporter, store.id) if ending.worker else keeper.keep()
                 steering = tasks.create_task(steer)
                 try:
                     result = await run(

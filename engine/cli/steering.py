@@ -39,9 +39,9 @@ def signals_cancel(control: RunControl) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-async def obey_stdin(control: RunControl, engine: OpenEngine, reporter: Reporter) -> None:
+async def obey_stdin(control: RunControl, engine: OpenEngine, reporter: Reporter, run: str = "") -> None:
     """As :func:`engine.cli.commands.obey`; a run is resumed once its engine is back."""
-    await obey(control, reporter.note, lambda: _resume(control, engine, reporter))
+    await obey(control, reporter.note, lambda: _resume(control, engine, reporter), run=run)
 
 
 async def _resume(control: RunControl, engine: OpenEngine, reporter: Reporter) -> None:

@@ -241,6 +241,7 @@ _EVENTS: TypeAdapter[WorkerEvent] = TypeAdapter(Annotated[WorkerEvent, Field(dis
 
 class _CommandLine(BaseModel):
     command: Command
+    run: str = ""
 
 
 def parse_event(line: str | bytes) -> WorkerEvent | None:
@@ -251,9 +252,13 @@ def parse_event(line: str | bytes) -> WorkerEvent | None:
         return None
 
 
-def command_line(command: Command) -> str:
-    """A command as its line, without the line end."""
-    return _CommandLine(command=command).model_dump_json()
+def command_line(command: Command, run: str = "") -> str:
+    """A command as its line, without the line end.
+
+    Args:
+        run: the run that is meant; empty: whichever is under way.
+    """
+    return _CommandLine(command=command, run=run).model_dump_json(exclude_defaults=True)
 
 
 def parse_command(line: str | bytes) -> Command | None:
@@ -262,3 +267,12 @@ def parse_command(line: str | bytes) -> Command | None:
         return _CommandLine.model_validate_json(line).command
     except ValidationError:
         return None
+
+
+def meant_for(line: str | bytes, run: str) -> bool:
+    """Whether a line is for this run: a command that names another came when that had ended."""
+    try:
+        named = _CommandLine.model_validate_json(line).run
+    except ValidationError:
+        return True
+    return named in ("", run)

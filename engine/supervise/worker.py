@@ -99,11 +99,15 @@ class Worker:
             remedy="every stored answer is kept: resume the run",
         )
 
-    def send(self, command: Command) -> None:
-        """Tell it to pause, resume or cancel. To one that is gone this does nothing."""
+    def send(self, command: Command, run: str = "") -> None:
+        """Tell it to pause, resume or cancel. To one that is gone this does nothing.
+
+        Args:
+            run: the run that is meant: a worker that has gone on to the next one ignores it; empty: any.
+        """
         if self._process.stdin is not None and not self._process.stdin.closed:
             with suppress(BrokenPipeError):
-                os.write(self._process.stdin.fileno(), command_line(command).encode() + b"\n")
+                os.write(self._process.stdin.fileno(), command_line(command, run).encode() + b"\n")
 
     async def wait(self) -> int:
         """Wait until it ends; its return code as ``subprocess`` gives it."""
