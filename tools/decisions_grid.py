@@ -20,7 +20,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import aiohttp
 
@@ -41,8 +41,10 @@ CANVAS = 128
 SIZES = [1, 8, 32, 128, 512, 1024, 2048, 4096]
 """Tokens of a step for which graphs are captured, where they are: vLLM's own stop at 512, and reads take steps of
 thousands."""
-START_S, GRAPHS_S, WORK_S = 75.0, 230.0, 30.0
-"""What a start and a measurement take at most, on a card that has done it before; for the decision to begin one."""
+Graphs = Literal["", "captured", "compiled"]
+START_S: Mapping[Graphs, float] = {"": 75.0, "captured": 120.0, "compiled": 230.0}
+"""What a start takes at most, for the decision to begin one."""
+WORK_S = 30.0  # of a measurement
 COMPARED = 24
 HEAD = (
     "| setting | ready s | fresh/s | p99 ms | shared/s | p99 ms | another argmax | log-probabilities differ by |\n"
@@ -57,13 +59,13 @@ class Try:
     Attributes:
         changes: of the base's flags; None as value for a flag without one, ``-`` takes one away.
         canvas: slots that are served.
-        graphs: CUDA graphs are captured, which takes minutes.
+        graphs: CUDA graphs are captured, of the model as it is or of its compiled layers.
     """
 
     name: str
     changes: Mapping[str, str | None] = field(default_factory=dict)
     canvas: int = CANVAS
-    graphs: bool = False
+    graphs: Graphs = ""
 
     def flags(self, more: Sequence[str]) -> tuple[str, ...]:
         """The whole command line behind ``serve``."""
@@ -82,7 +84,7 @@ def compiled(mode: int, graphs: str) -> dict[str, str]:
 TRIES = (
     Try("base"),
     Try("canvas 16", canvas=16),
-    Try("graphs, layers not compiled", compiled(0, "FULL"), graphs=True),
+    Try("graphs, layers not compiled", compiled(0, "FULL"), graphs="captured"),
     Try("canvas 256", canvas=256),
     Try("sequences 64", {"--max-num-seqs": "64"}),
     Try("tokens 16384", {"--max-num-batched-tokens": "16384"}),
@@ -93,8 +95,8 @@ TRIES = (
     Try("tokens 4096", {"--max-num-batched-tokens": "4096"}),
     Try("API servers 8", {"--api-server-count": "8"}),
     Try("no prefix cache", {"--no-enable-prefix-caching": None}),
-    Try("graphs as vLLM has them", graphs=True),
-    Try("graphs up to 4,096 tokens", compiled(3, "FULL_AND_PIECEWISE"), graphs=True),
+    Try("graphs as vLLM has them", graphs="compiled"),
+    Try("graphs up to 4,096 tokens", compiled(3, "FULL_AND_PIECEWISE"), graphs="compiled"),
 )
 """In the order of how much is expected of each."""
 
@@ -144,7 +146,7 @@ class Grid:
             row = Row(one.name, shlex.join(one.flags(self.given.more)))
             self.rows.append(row)
             left = self._end - time.monotonic()
-            if left < (GRAPHS_S if one.graphs else START_S) * self.given.pace + WORK_S:
+            if left < START_S[one.graphs] * self.given.pace + WORK_S:
                 row.said = f"skipped: {left:.0f} s were left"
             else:
                 await self._tried(one, row, left)
@@ -164,7 +166,7 @@ class Grid:
     async def _measured(self, one: Try, row: Row, left: float) -> None:
         given = self.given
         env = dict(pair.split("=", 1) for pair in given.env)
-        if one.graphs:
+        if one.graphs == "compiled":
             env = {
                 name: value for name, value in env.items() if not name.endswith(("DYNAMO_DISABLE", "COMPILE_DISABLE"))
             }

@@ -28,7 +28,7 @@ def test_a_setting_is_the_base_with_something_changed() -> None:
     plain = Try("base").flags(())
     assert "--enforce-eager" in plain
     assert json.loads(plain[plain.index("--diffusion-config") + 1]) == {"canvas_length": 128}
-    changed = Try("x", {"--max-num-seqs": "7", "--api-server-count": "-", "--flag": None}, 16, graphs=True).flags(
+    changed = Try("x", {"--max-num-seqs": "7", "--api-server-count": "-", "--flag": None}, 16, graphs="captured").flags(
         ("--z",)
     )
     assert changed[changed.index("--max-num-seqs") + 1] == "7"
