@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from engine.batch.form import unknown_column
 from engine.batch.tables import Table
 from engine.batch.template import RowTemplate
 from engine.domain.form import Form
@@ -24,11 +25,13 @@ class RowStates:
         where: what the template is part of, for messages.
 
     Raises:
-        InputError: as ``RowTemplate``.
+        InputError: as ``RowTemplate``; the table has no such column of pictures.
     """
 
     def __init__(self, form: Form, columns: Sequence[str], folder: Path, where: str = "state") -> None:
         self.template = RowTemplate(form.state, columns, where)
+        if form.pictures is not None and form.pictures.column not in columns:
+            raise unknown_column(form.pictures.column, columns, f"{form.name}: pictures.column")
         self._pictures = form.pictures
         self._folder = folder.absolute()
 

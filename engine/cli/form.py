@@ -21,12 +21,13 @@ from engine.batch.row_state import RowStates
 from engine.batch.selection import count_selected
 from engine.batch.tables import Table
 from engine.cli.checking import CheckOptions, check_options, format_options, open_given, opened, say
+from engine.cli.engines import check_choice, open_engine
 from engine.cli.form_trial import row_json, row_lines
 from engine.domain.form import Form
 from engine.domain.picture import paths_of, text_of
 from engine.errors import InputError
 from engine.pictures import read_picture
-from engine.reads.reader import Reader
+from engine.reads.reader import Reader, check_reading
 from engine.reads.trial import TRY_ROWS, RowsTried, RowTried, try_row, try_rows
 
 _PATH = click.Path(path_type=Path)
@@ -180,8 +181,12 @@ def _template_json(found: FormTemplate) -> dict[str, str]:
 
 
 async def _try_row(options: CheckOptions, number: int) -> RowTried:
-    chosen = await asyncio.to_thread(lambda: _row(options.load(), options.open_table(), number))
-    async with opened(options, 1) as (engine, form, _):
+    form = options.load()
+    pictured = form.pictures is not None
+    check_choice(options.engine, sees=pictured)
+    check_reading(form.questions, form.method)
+    chosen = await asyncio.to_thread(lambda: _row(form, options.open_table(), number))
+    async with open_engine(options.engine, options.api_key, say, sees=pictured) as engine:
         return await try_row(engine.client, form.questions, form.method, chosen.state)
 
 

@@ -37,10 +37,9 @@ DROPPED = {
     "--moe-backend": NO_GPU,
     "--disable-custom-all-reduce": NO_GPU,
 }
-ADDED = (
-    Flag("--dtype", "float32", "reads are compared to six digits"),
-    Flag("--limit-mm-per-prompt", '{"image":0,"video":0}', "the demo model sees no pictures"),
-)
+EXACT = Flag("--dtype", "float32", "reads are compared to six digits")
+BLIND = Flag("--limit-mm-per-prompt", '{"image":0,"video":0}', "the demo model sees no pictures")
+SEEING = Flag("--limit-mm-per-prompt", '{"image":2,"video":0}', "two pictures a prompt, for the checkpoint that sees")
 CPU_ENVIRONMENT = (
     EnvVar("VLLM_CPU_KVCACHE_SPACE", "1", "GiB; the default is half of the machine"),
     EnvVar("VLLM_CPU_OMP_THREADS_BIND", "nobind", "two ranks share two cores with the tests"),
@@ -60,12 +59,14 @@ def python() -> Path:
     return found
 
 
-def cpu_plan(tensor_parallel: int, variables: Sequence[EnvVar] = ()) -> LaunchPlan:
+def cpu_plan(tensor_parallel: int, variables: Sequence[EnvVar] = (), *, sees: bool = False) -> LaunchPlan:
     """The plan of a real machine of ours, less what needs a GPU, with our parts in it.
 
     Args:
         variables: added to its environment.
+        sees: with the vision tower.
     """
+    added = (EXACT, SEEING if sees else BLIND)
     found = plan(load_machine(recorded_machines()[MACHINES[tensor_parallel]]))
     assert isinstance(found, LaunchPlan)
     canvas = json.loads((demo_model_dir() / "config.json").read_text())["canvas_length"]
@@ -74,15 +75,15 @@ def cpu_plan(tensor_parallel: int, variables: Sequence[EnvVar] = ()) -> LaunchPl
         "--max-num-seqs": str(SEQUENCES),
         "--diffusion-config": json.dumps({"canvas_length": canvas}),
     }
-    added = {flag.name for flag in ADDED}
+    replaced = {flag.name for flag in added}
     flags = (
         replace(flag, value=sizes.get(flag.name, flag.value))
         for flag in found.flags
-        if flag.name not in DROPPED and flag.name not in added
+        if flag.name not in DROPPED and flag.name not in replaced
     )
     named = {variable.name for variable in CPU_ENVIRONMENT}
     kept = (variable for variable in found.env if variable.name not in named)
-    fit = replace(found, flags=(*flags, *ADDED), env=(*kept, *CPU_ENVIRONMENT, *variables))
+    fit = replace(found, flags=(*flags, *added), env=(*kept, *CPU_ENVIRONMENT, *variables))
     (site,) = python().parent.parent.glob("lib/python3*/site-packages")
     return with_parts(fit, InstalledEngine(site))
 
@@ -92,6 +93,7 @@ def cpu_engine(
     folder: Path,
     on_state: Callable[[EngineState], None] | None = None,
     variables: Sequence[EnvVar] = (),
+    seeing: Path | None = None,
 ) -> VllmEngine:
     """An engine that is not started yet; it sends canvas frames to ``live.sock`` in its folder.
 
@@ -99,11 +101,13 @@ def cpu_engine(
         folder: for its log, pid file and caches.
         on_state: hears of every change of its state.
         variables: added to its environment.
+        seeing: a checkpoint that sees, instead of the demo model.
     """
-    program, found = python(), cpu_plan(tensor_parallel, variables)
+    program, found = python(), cpu_plan(tensor_parallel, variables, sees=seeing is not None)
+    checkpoint = seeing or demo_model_dir()
     base = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "QT_"))}
     return VllmEngine(
-        lambda port: argv(found, program, demo_model_dir(), port),
+        lambda port: argv(found, program, checkpoint, port),
         environment(found, base=base, cache_dir=folder / "cache", bin_dir=program.parent),
         model=MODEL_NAME,
         phases=found.phases,

@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
+from engine.client.http import EngineClient
+from engine.client.sight import find_sight, probe_picture
+
 HELLO = [{"role": "user", "content": "Hello!"}]
+PIXEL = probe_picture().data_url
 QUESTION = {"type": "noul", "instructions": "Is it so?"}
 
 
@@ -251,3 +255,19 @@ TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "
 async def test_what_only_the_embedded_engine_lacks(only_embedded: Any, body: dict[str, Any]) -> None:
     answer = await only_embedded.chat(logprobs=True, logprob_token_ids=[1], **body)
     assert answer.status == 400
+
+
+async def test_pictures_where_there_is_no_vision_tower(served: Any) -> None:
+    """The toy has none, vLLM was started without it (``--limit-mm-per-prompt image=0``): asked, they say so."""
+    content = [{"type": "image_url", "image_url": {"url": PIXEL}}, {"type": "text", "text": "What is it?"}]
+    for path in ("/v1/chat/completions", "/v1/chat/completions/render", "/tokenize"):
+        answer = await served.post(path, {"messages": [{"role": "user", "content": content}]})
+        assert answer.status == 400, path
+        assert "image" in answer.error["message"]
+    answer = await served.post("/v1/systemone", {"state": "x", "questions": {"q": QUESTION}, "images": [PIXEL]})
+    assert answer.status == 400
+    async with EngineClient(served.url, api_key=served.key or None) as client:
+        sight = await find_sight(client)
+    assert (sight.sees, sight.tokens) == ("no", None)
+    assert "image" in sight.why
+    assert (await served.chat()).status == 200, "the engine lives on"

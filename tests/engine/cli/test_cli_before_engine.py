@@ -145,3 +145,55 @@ def test_a_table_that_no_sheet_holds(
     arguments = ["decide", str(write(tmp_path)), str(tmp_path / "table.csv"), "--out", str(tmp_path / "o.xlsx")]
     assert words in refused(arguments, capsys)
     assert list(paths.runs_dir().iterdir()) == []
+
+
+PICTURED = {"pictures": {"column": "text"}}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["decide", "--out", "out.csv"],
+        ["decide", "--out", "out.csv", "--queue"],
+        ["form", "try"],
+        ["form", "try", "--row", "1"],
+        ["check-interference"],
+        ["compare-methods"],
+    ],
+)
+def test_pictures_for_the_toy_that_does_not_see(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {**NOUL, "gold": "text"}, OTHER, **PICTURED)
+    (tmp_path / "table.csv").write_text("text\nyes\nno\n")
+    at = 2 if command[0] == "form" else 1
+    said = refused([*command[:at], "form.json", "table.csv", *command[at:]], capsys)
+    assert "the engine sees no pictures: the bundled toy model was trained on text only" in said
+    assert list(paths.runs_dir().iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--picture-column", "foto"], 'no column "foto"'),
+        (["--picture-separator", ";"], "give --picture-column too"),
+    ],
+)
+def test_a_column_of_pictures_that_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], words: str
+) -> None:
+    form = str(write(tmp_path))
+    table = str(tmp_path / "table.csv")
+    for command in (["decide", form, table, "--out", str(tmp_path / "out.csv")], ["form", "try", form, table]):
+        assert words in refused([*command, "--engine", NOBODY, *more], capsys)
+
+
+@pytest.mark.parametrize("command", ["check-interference", "check-order"])
+def test_a_filter_of_the_checks_that_lets_nothing_through(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    form = str(write(tmp_path, NOUL, CHOICE))
+    arguments = [command, form, str(tmp_path / "table.csv"), "--where"]
+    assert "no row of" in refused([*arguments, "text == 'nobody'"], capsys)
+    assert "filter fails" in refused([*arguments, "1 / text|int > 0"], capsys)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from engine.cli.engines import OpenEngine
 from engine.client.http import EngineClient
 from engine.errors import EngineRefused, EngineUnreachable
 from engine.supervise.adopted import AdoptedEngine
@@ -325,8 +326,9 @@ async def test_a_look_after_a_failed_request_needs_one_miss(tmp_path: Path) -> N
 async def test_what_cannot_be_adopted_is_named(tmp_path: Path) -> None:
     async with EngineClient(f"unix:{tmp_path}/nobody") as nobody:
         adopted = AdoptedEngine(nobody)
-        with pytest.raises(EngineUnreachable, match="no engine answers"):
+        with pytest.raises(EngineUnreachable, match="no engine answers") as caught:
             await adopted.adopt()
+        assert caught.value.code == "engine.unreachable"
         assert adopted.state.phase == "stopped"
     async with WireServer() as server, EngineClient(server.url) as client:
 
@@ -334,9 +336,18 @@ async def test_what_cannot_be_adopted_is_named(tmp_path: Path) -> None:
             return web.Response(status=503)
 
         server.handlers["/health"] = dead
-        with pytest.raises(EngineUnreachable, match="no engine answers"):
+        with pytest.raises(EngineUnreachable, match="answers, but its engine does not") as caught:
             await AdoptedEngine(client).adopt()  # vLLM's server lists its models when its engine is dead
+        assert caught.value.code == "engine.silent"
+        opened = OpenEngine(client, "a server", "m", None)
+        with pytest.raises(EngineUnreachable, match="answers, but its engine does not"):
+            await opened.revive()
         del server.handlers["/health"]
         server.models = []
-        with pytest.raises(EngineRefused, match="serves no model"):
+        with pytest.raises(EngineRefused, match="serves no model; start it with a model"):
             await AdoptedEngine(client).adopt()
+        await opened.revive()  # it is well again
+    async with EngineClient(f"unix:{tmp_path}/nobody") as nobody:
+        with pytest.raises(EngineUnreachable) as caught:
+            await OpenEngine(nobody, "a server", "m", None).revive()
+        assert caught.value.code == "engine.unreachable"
