@@ -1,6 +1,7 @@
 """A worker that a test kills: ``kill_worker.py RUN LOG [MOST]``. Rows and answers follow from the row's number.
 
-Every row asked is noted in LOG before it is answered; those beyond the first MOST never are. On stdout: ``N`` after every ten answers on disk, ``finished``.
+Every row asked is noted in LOG before it is answered; those beyond the first MOST never are. On stdout: ``N`` after
+every ten answers on disk, ``finished``.
 """
 
 from __future__ import annotations
