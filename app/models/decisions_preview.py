@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.domain.question import Choice, Question
-from engine.domain.reading import Method, Reading
+from engine.domain.reading import Draw, Method, Reading
 
 AUTO_MORE = 3  # looks that ``auto`` adds where the first one is unsure; docs/decisions-method.md
 
@@ -22,6 +22,7 @@ class PreviewFacts:
         slot: the place in ``canvas`` where the label is read.
         reading: the answer with its evidence.
         seconds: wall time of the read, all draws together.
+        draws: what each draw saw, in the order of the question's labels.
     """
 
     question: Question
@@ -30,6 +31,7 @@ class PreviewFacts:
     slot: int
     reading: Reading
     seconds: float
+    draws: tuple[Draw, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

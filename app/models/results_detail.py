@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.domain.question import Question
-from engine.domain.reading import Reading
+from engine.domain.reading import Draw, Reading
 from engine.domain.run import Label
 
 
@@ -27,3 +27,22 @@ class AnswerDetail:
     prompt: str = ""
     earlier: tuple[Reading, ...] = ()
     label: Label | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDraws:
+    """An answer that was read again, draw by draw.
+
+    Attributes:
+        row: of the answer; its number is in the seed of every draw but the first.
+        reading: what the draws amount to now.
+        seed: of the run.
+        min_mass: from which label mass on a draw counts.
+    """
+
+    question: Question
+    row: int
+    reading: Reading
+    draws: tuple[Draw, ...]
+    seed: int
+    min_mass: float

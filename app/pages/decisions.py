@@ -257,6 +257,7 @@ class DecisionsPage(QWidget):
             self.name_edit.setText(form.name)
             self.name_edit.setCursorPosition(0)  # its beginning tells most
         self.preview.set_questions([question.id for question in form.questions])
+        self.preview.set_method(form.method)
         self.runs_part.setup.show_method(form.method)
         self.runs_part.rounds.set_form(form)
         self._show_origin()

@@ -19,6 +19,7 @@ from app.pages.decisions_rounds import RunRounds
 from app.presenters.analysis import AnalysisPresenter
 from app.presenters.review import ReviewPresenter
 from app.presenters.run import RunPresenter
+from app.presenters.run_draws import DrawsPresenter
 from app.presenters.run_results import ResultsPresenter
 from app.presenters.run_results_read import QuestionOutcome
 from app.tasks import spawn
@@ -64,7 +65,8 @@ class RunsPart(QWidget):
         self.review = ReviewPart(self.reviews)
         self.analyses = AnalysisPresenter(results)
         self.analysis = AnalysisPart(self.analyses, notifier)
-        results.companions += [self.reviews.close_down, self.analyses.close_down]
+        self.draws = DrawsPresenter(runs.engine, self)
+        results.companions += [self.reviews.close_down, self.analyses.close_down, self.draws.close_down]
         self._stack = QStackedWidget()
         self._outcomes: list[QuestionOutcome] = []
         self._build()
@@ -155,6 +157,9 @@ class RunsPart(QWidget):
         self.list.delete_requested.connect(self._ask_delete)
         self.answers.browse_changed.connect(results.browse)
         self.answers.answer_chosen.connect(results.choose)
+        self.answers.draws_wanted.connect(lambda detail: self.draws.read(results.run_id, detail))
+        self.draws.ready.connect(self.answers.show_draws)
+        self.draws.failed.connect(self.answers.draws.show_error)
         self.header.pause_requested.connect(runs.pause)
         self.header.cancel_requested.connect(lambda: self.queue.presenter.cancel(results.run_id))
         self.header.queue_requested.connect(lambda: self.queue.add_stored(results.run_id))

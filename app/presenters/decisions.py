@@ -212,7 +212,9 @@ class DecisionsPresenter(QObject):
         seen = await reader.preview(text, question_id)
         seconds = time.perf_counter() - begun
         slot = -1 if seen.slot is None else seen.slot
-        self.preview_ready.emit(PreviewFacts(question, seen.prompt, seen.canvas, slot, seen.reading, seconds))
+        self.preview_ready.emit(
+            PreviewFacts(question, seen.prompt, seen.canvas, slot, seen.reading, seconds, seen.draws)
+        )
 
     def measure_joint(self) -> None:
         spawn(self, self._measure_joint(), "compare joint and alone")

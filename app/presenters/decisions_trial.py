@@ -108,4 +108,4 @@ def _facts(questions: tuple[Question, ...], way: WayTried) -> tuple[PreviewFacts
 
 def _fact(question: Question, seen: ReadPreview) -> PreviewFacts:
     slot = -1 if seen.slot is None else seen.slot
-    return PreviewFacts(question, seen.prompt, seen.canvas, slot, seen.reading, seen.latency_s)
+    return PreviewFacts(question, seen.prompt, seen.canvas, slot, seen.reading, seen.latency_s, seen.draws)

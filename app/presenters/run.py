@@ -97,7 +97,7 @@ class RunPresenter(QObject):
 
     def __init__(self, engine: EngineHandle, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._engine = engine
+        self.engine = engine
         self.runs: tuple[RunInfo, ...] = ()
         self.status = RunStatus()
         self._worker: Worker | None = None
@@ -256,7 +256,7 @@ class RunPresenter(QObject):
         worker = self._worker
         if worker is None:
             return
-        if self._engine.url == self._worker_url:
+        if self.engine.url == self._worker_url:
             worker.send("resume", run_id)
             return
         # The engine came back at another address: another worker goes on where this one stopped.
@@ -279,13 +279,13 @@ class RunPresenter(QObject):
         Raises:
             UserError: nowhere.
         """
-        if not self._engine.url:
+        if not self.engine.url:
             raise UserError("engine.none", "no engine is running", remedy="start it on the Engine page")
-        return self._engine.url
+        return self.engine.url
 
     def secrets(self) -> dict[str, str]:
         """In a worker's environment, never on the command line, which everybody on the machine can read."""
-        return {KEY_VARIABLE: self._engine.api_key or ""}
+        return {KEY_VARIABLE: self.engine.api_key or ""}
 
     async def _spawn(self, arguments: list[str], concurrency: int | None = None) -> None:
         """Start a worker; ``concurrency`` None: the queue's, whose runs know where their answers go."""

@@ -189,12 +189,21 @@ class Reader:
             for answer, show in zip(answers, shown or answers, strict=True)
         )
 
-    async def _seen_previews(self, state: State) -> tuple[ReadPreview, ...]:
+    async def draw_by_draw(self, state: State, *, row_key: str) -> tuple[ReadPreview, ...]:
+        """As ``read``, with what every draw saw; without prompt and canvas.
+
+        Raises:
+            InputError: a picture cannot be read.
+            EngineUnreachable: the engine is gone.
+        """
+        return await self._seen_previews(state, row_key)
+
+    async def _seen_previews(self, state: State, row_key: str = PREVIEW_ROW) -> tuple[ReadPreview, ...]:
         """Answers without prompt and canvas."""
         pictures = await self._pictures.of(state)
         shown = uses(state, pictures)
         started = time.monotonic()
-        seen = await self._wire.seen(text_of(state), PREVIEW_ROW, pictures)
+        seen = await self._wire.seen(text_of(state), row_key, pictures)
         took = time.monotonic() - started
         return tuple(ReadPreview("", (), None, each.reading(self.method), each.draws, took, shown) for each in seen)
 

@@ -12,6 +12,7 @@ from app.theme import set_role
 from app.widgets.decisions.answer_view import AnswerView
 from app.widgets.decisions.both_ways import BothWays
 from app.widgets.decisions.charts import CanvasStrip
+from app.widgets.decisions.draws_view import DrawsView
 from app.widgets.decisions.parts import (
     EmptyState,
     FieldMessage,
@@ -25,6 +26,7 @@ from app.widgets.decisions.parts import (
     number_box,
     vbox,
 )
+from engine.domain.reading import Method
 
 LEAST_CHARACTERS = 3  # of a choice that can be read in a small window
 BOX_WIDTH = 260  # pixels, at most
@@ -73,6 +75,8 @@ class PreviewPane(QWidget):
         set_role(self.prompt, "log")
         self.canvas = CanvasStrip("preview_canvas")
         self.answer = AnswerView("preview_answer")
+        self.draws = DrawsView("preview_draws")
+        self._method = Method()
         self._stack = QStackedWidget()
         self._buttons = (self.read_button, self.both_button, self.rows_button)
         self._had_focus: QPushButton | None = None  # when the read began
@@ -90,6 +94,10 @@ class PreviewPane(QWidget):
 
     def choose_question(self, question_id: str) -> None:
         self.question.setCurrentText(question_id)
+
+    def set_method(self, method: Method) -> None:
+        """How the form says it is read."""
+        self._method = method
 
     def set_rows(self, row: int, count: int) -> None:
         """The row offered (0-based) and how many there are."""
@@ -150,6 +158,7 @@ class PreviewPane(QWidget):
         self.prompt.setPlainText(facts.prompt or unseen)
         self.canvas.show_canvas(facts.canvas, facts.slot)
         self.answer.show_answer(facts.question, facts.reading, facts.seconds)
+        self.draws.show_draws(facts.question, facts.draws, self._method.seed, "preview", self._method.min_mass)
 
     def _ask(self) -> None:
         if self.question.currentText():
@@ -201,6 +210,6 @@ class PreviewPane(QWidget):
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         holder = QWidget()
-        holder.setLayout(vbox(card(vbox(self.answer)), 1))
+        holder.setLayout(vbox(card(vbox(self.answer, self.draws)), 1))
         scroll.setWidget(holder)
         return bare_splitter("preview_splitter", left, scroll, sizes=(560, 380))

@@ -17,10 +17,11 @@ from PySide6.QtWidgets import (
 )
 
 from app.models.results import ANSWER_ROLE, ENTROPY, ROW, SHARES, STATUS, VALUE, AnswerRow, ResultsModel
-from app.models.results_detail import AnswerDetail
+from app.models.results_detail import AnswerDetail, AnswerDraws
 from app.models.results_runs import local_time
 from app.theme import set_role, tokens_of
 from app.widgets.decisions.answer_view import STATUS_SIGNS, AnswerView, value_text
+from app.widgets.decisions.draws_view import DrawsView
 from app.widgets.decisions.parts import FixedText, Heads, bare_splitter, hbox, icon_button, label, named, vbox
 from app.widgets.decisions.results_filter import ResultsFilter
 from engine.domain.question import Question
@@ -90,10 +91,12 @@ class ResultsView(QWidget):
     """Signals:
     browse_changed(object): see ``ResultsFilter``.
     answer_chosen(int): line of the table.
+    draws_wanted(object): read the answer of this ``AnswerDetail`` again, draw by draw.
     """
 
     browse_changed = Signal(dict)
     answer_chosen = Signal(int)
+    draws_wanted = Signal(object)
 
     def __init__(self, model: ResultsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -103,6 +106,9 @@ class ResultsView(QWidget):
         self.filter.changed.connect(self.browse_changed)
         self.table = self._make_table(model)
         self.answer = AnswerView("results_answer")
+        self.draws = DrawsView("results_draws", live=True)
+        self.draws.wanted.connect(lambda: self.draws_wanted.emit(self._shown))
+        self._shown: AnswerDetail | None = None
         self.input = FixedText("results_input", self.tr("The row as the table has it"), read_only=True)
         set_role(self.input, "log")
         self._list = QWidget()
@@ -137,6 +143,10 @@ class ResultsView(QWidget):
         self._head.setText(self.tr("Row {row} · {question}").format(row=detail.row, question=detail.question.id))
         self._asked.setText(detail.question.instructions)
         self.answer.show_answer(detail.question, detail.reading)
+        if self._shown is None or (detail.row, detail.reading) != (self._shown.row, self._shown.reading):
+            self.draws.clear()
+        self._shown = detail
+        self.draws.setVisible(detail.reading.status in ("ok", "unreadable"))
         self.input.setPlainText("\n\n".join(f"{column}:\n{cell}" for column, cell in detail.cells))
         self.prompt.setPlainText(detail.prompt or self.tr("The text of this row cannot be made."))
         said = detail.label
@@ -147,6 +157,16 @@ class ResultsView(QWidget):
             self._label.setText(text.format(label=value, author=said.author, time=local_time(said.at)))
         self._earlier.setVisible(bool(detail.earlier))
         self._earlier.setText("\n".join(self._one_earlier(reading) for reading in detail.earlier))
+
+    def show_draws(self, found: AnswerDraws) -> None:
+        """Each draw of the answer that is shown; of one that was closed meanwhile nothing."""
+        shown = self._shown
+        if shown is None or (shown.row, shown.question.id) != (found.row, found.question.id):
+            return
+        note = self.tr("Now {value}, in the run {stored}.").format(
+            value=value_text(found.reading), stored=value_text(shown.reading)
+        )
+        self.draws.show_draws(found.question, found.draws, found.seed, str(found.row), found.min_mass, note)
 
     def _one_earlier(self, reading: Reading) -> str:
         text = self.tr("Read before (round {round}): {sign} {value}, label mass {mass}, {draws} draws")
@@ -212,6 +232,7 @@ class ResultsView(QWidget):
             vbox(
                 vbox(hbox(self._head, close), self._asked, spacing=2),
                 self.answer,
+                self.draws,
                 self._label,
                 self._earlier,
                 label(self.tr("Input"), "strong"),
