@@ -7,7 +7,7 @@ from typing import Literal
 
 EXACT_RECALL = 30_000  # tokens: exact details are recalled cleanly up to here (docs/chat.md)
 
-WayOut = Literal["drop", "summarise", "branch"]
+WayOut = Literal["drop", "summarise", "branch", "unseen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,21 @@ class Overflow:
     def helps(self) -> bool:
         """Whether leaving something out is a way out: else the question alone is too long."""
         return self.left_out > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """Pictures that the engine would not see.
+
+    Attributes:
+        count: of all that would be sent.
+        why: the engine sees none.
+        in_question: some are part of the question itself.
+    """
+
+    count: int
+    why: str
+    in_question: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@ imported; joined to its presenters with ``attach``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal
@@ -17,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.chat import Overflow, WayOut
+from app.models.chat import WayOut
 from app.models.engine_state import EngineState
 from app.theme import set_role
 from app.widgets.canvas_view import CanvasView
@@ -84,7 +85,8 @@ class ChatPage(QWidget):
         presenter.message_changed.connect(self._on_message)
         presenter.canvas_changed.connect(self.canvas.add)
         presenter.working.connect(self.show_hint)
-        presenter.overflow.connect(self._on_overflow)
+        presenter.overflow.connect(lambda found: self._on_choice(lambda: self.overflow.show_overflow(found)))
+        presenter.unseen.connect(lambda found: self._on_choice(lambda: self.overflow.show_unseen(found)))
         presenter.refused.connect(self.show_hint)
         presenter.answering_changed.connect(self._on_answering)
         transcript = self.transcript
@@ -96,7 +98,9 @@ class ChatPage(QWidget):
         transcript.earlier.connect(presenter.load_earlier)
         transcript.newest.connect(presenter.show_newest)
         self.composer.changed.connect(presenter.set_draft)
-        self.composer.history_wanted.connect(lambda: self.composer.set_history(presenter.store.history()))
+        self.composer.history_wanted.connect(
+            lambda: self.composer.set_history([text for text in presenter.store.history() if text])
+        )
         self.options.changed.connect(presenter.set_options)
         self.overflow.chosen.connect(self._resolve)
         self.overflow.dismissed.connect(presenter.dismiss)
@@ -201,6 +205,7 @@ class ChatPage(QWidget):
         self.composer = Composer()
         self.composer.sent.connect(self._on_sent)
         self.composer.stopped.connect(self._stop)
+        self.composer.waiting.connect(lambda: self.show_hint(self.tr("A file is still being read; one moment.")))
         self.overflow = OverflowCard()
         self._hint = QLabel(self._usual_hint())
         self._hint.setObjectName("chat.hint")
@@ -304,8 +309,8 @@ class ChatPage(QWidget):
         self._canvas_used = True
         self.canvas.start()
 
-    def _on_overflow(self, overflow: Overflow) -> None:
-        self.overflow.show_overflow(overflow)
+    def _on_choice(self, show: Callable[[], None]) -> None:
+        show()
         self._arrange()  # the question comes before the canvas
 
     def _resolve(self, way: WayOut) -> None:
@@ -365,6 +370,9 @@ class ChatPage(QWidget):
         self.canvas.setVisible(
             self._canvas_button.isChecked() and talking and room and self._canvas_used and self.overflow.isHidden()
         )
+        # What has to be chosen comes before what can be read again.
+        self._middle.setMinimumHeight(MIDDLE_HEIGHT if self.overflow.isHidden() else 0)
+        self._hint.setVisible(self.overflow.isHidden() or room)
         wide = self.width() >= 2 * LIST_NEEDS * metrics.averageCharWidth()
         searching = self.chats.isAncestorOf(self.focusWidget()) if self.focusWidget() is not None else False
         self.chats.setVisible(self._list_button.isChecked() and (wide or searching))

@@ -8,54 +8,31 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from app.models.canvas import CanvasSnapshot
-from app.models.chat import Overflow, WayOut
+from app.models.chat import Overflow, Unseen, WayOut
 from app.presenters.chat_answer import AnswerRun
 from app.presenters.chat_context import Fitting, summarise, summary_budget
-from app.presenters.chat_count import PathCounter, path_of
+from app.presenters.chat_count import Asked, PathCounter, path_of
 from app.presenters.chat_open import DRAFT_NOTE, OpenConversation
+from app.presenters.chat_request import Job, Request, path_as_stored, with_bytes
+from app.presenters.chat_sight import ChatSight
+from app.presenters.chat_vocabulary import ServedVocabulary
 from app.presenters.engine import EnginePresenter
 from app.tasks import cancel_all, spawn
-from engine import paths
 from engine.client.http import EngineClient
-from engine.client.vocabulary import Vocabulary
 from engine.domain.chat import Message
 from engine.domain.conversation import StoredMessage, sent_messages
-from engine.errors import EngineError, EngineUnreachable, InputError, UserError
+from engine.errors import EngineError, EngineUnreachable, UserError
 from engine.store.chats import ChatStore
 
 log = logging.getLogger(__name__)
 
 TOKENIZER = "tokenizer.json"
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """What the engine is to be asked for.
-
-    Attributes:
-        last: the message that the path before it ends with; None for a first question.
-        text: a new question; empty for ``again`` (``last`` is the question) and ``continue`` (``last`` is the answer).
-    """
-
-    kind: Literal["ask", "again", "continue"]
-    last: int | None
-    text: str = ""
-
-
-@dataclass(slots=True, eq=False)
-class _Job:
-    """A request on its way. ``conversation`` is None until a first question is stored."""
-
-    conversation: int | None
-    task: asyncio.Task[None] | None = None
-    run: AnswerRun | None = None
 
 
 class ChatPresenter(OpenConversation):
@@ -69,6 +46,7 @@ class ChatPresenter(OpenConversation):
         canvas_changed(CanvasSnapshot)
         working(str): what is done before the answer begins; empty when nothing is.
         overflow(Overflow): the question does not fit; ``resolve`` or ``dismiss`` follows.
+        unseen(Unseen): there are pictures and the engine sees none; ``resolve`` or ``dismiss`` follows.
         refused(str): it was not taken, and why. Its text is still the caller's.
         answering_changed(bool): of the open conversation.
     """
@@ -80,15 +58,19 @@ class ChatPresenter(OpenConversation):
     canvas_changed = Signal(object)
     working = Signal(str)
     overflow = Signal(object)
+    unseen = Signal(object)
     refused = Signal(str)
     answering_changed = Signal(bool)
 
     def __init__(self, engine: EnginePresenter, store: ChatStore, parent: QObject | None = None) -> None:
         super().__init__(store, parent)
         self.engine = engine
-        self._jobs: list[_Job] = []
-        self._pending: _Request | None = None
-        self._vocabulary: tuple[Path, Vocabulary] | None = None
+        engine.ready.connect(lambda _client: self._agreed.clear())
+        self._jobs: list[Job] = []
+        self._pending: Request | None = None
+        self.sight = ChatSight(engine, self)
+        self._vocabulary = ServedVocabulary(engine)
+        self._agreed: set[int] = set()  # conversations that are continued without their pictures
         self._counter: PathCounter | None = None
 
     def open(self, conversation: int | None, message: int | None = None) -> None:
@@ -101,30 +83,38 @@ class ChatPresenter(OpenConversation):
         return self._job_of(self.current) is not None
 
     def send(self, text: str) -> bool:
-        """Asks; False with ``refused`` when it cannot be asked now. The text is the caller's until ``appended``."""
-        return bool(text.strip()) and self._start(_Request("ask", self.tip, text.strip()))
+        """Asks, with the pictures of the draft; False with ``refused`` when it cannot be asked now. The text is the
+        caller's until ``appended``."""
+        if not text.strip() and not self.pictures:
+            return False
+        return self._start(Request("ask", self.tip, text.strip(), self.pictures))
 
     def edit(self, question: int, text: str) -> bool:
-        """Asks another version of a question; the old one and what followed it are kept."""
-        if not text.strip():
+        """Asks another version of a question, with its pictures; the old one and what followed it are kept."""
+        old = self.store.message(question)
+        if not text.strip() and not old.pictures:
             return False
-        return self._start(_Request("ask", self.store.message(question).parent, text.strip()))
+        return self._start(Request("ask", old.parent, text.strip(), old.pictures))
 
     def answer_again(self, answer: int) -> bool:
         """Another answer to the same question; one at the end that has no text is replaced."""
         row = self.store.message(answer)
         if not row.text and answer == self.tip:
-            return self._start(_Request("continue", answer))
-        return self._start(_Request("again", row.parent))
+            return self._start(Request("continue", answer))
+        return self._start(Request("again", row.parent))
 
     def go_on(self, answer: int) -> bool:
         """Lets an answer go on where it ended."""
-        return self.store.message(answer).can_continue and self._start(_Request("continue", answer))
+        return self.store.message(answer).can_continue and self._start(Request("continue", answer))
 
     def resolve(self, way: WayOut) -> bool:
         """The user's choice after ``overflow``."""
         request, self._pending = self._pending, None
-        return request is not None and self._start(request, way)
+        if request is None:
+            return False
+        if way == "unseen":
+            return self._start(replace(request, unseen=True))
+        return self._start(request, way)
 
     def dismiss(self) -> None:
         """Nothing is asked after ``overflow``."""
@@ -133,7 +123,7 @@ class ChatPresenter(OpenConversation):
     def counter(self, client: EngineClient) -> PathCounter:
         """What counts with this engine."""
         if self._counter is None or self._counter.client is not client:
-            self._counter = PathCounter(client)
+            self._counter = PathCounter(client, lambda picture: asyncio.to_thread(self.store.picture, picture))
         return self._counter
 
     def stop(self) -> None:
@@ -184,12 +174,13 @@ class ChatPresenter(OpenConversation):
     async def close_down(self) -> None:
         """Stops every answer and closes the file."""
         self.save_draft()
+        await self.sight.close_down()
         await cancel_all(self)
         self.store.close()
 
     # --- the way of a request -----------------------------------------------------------------------------------------
 
-    def _start(self, request: _Request, way: WayOut | None = None) -> bool:
+    def _start(self, request: Request, way: WayOut | None = None) -> bool:
         client = self.engine.client
         if self.answering:
             self.refused.emit(self.tr("The answer is still arriving. Stop it with Esc, or wait for its end."))
@@ -197,14 +188,14 @@ class ChatPresenter(OpenConversation):
         if client is None or not self.engine.state.ready:
             self.refused.emit(self.why_not())
             return False
-        job = _Job(self.current)
+        job = Job(self.current)
         self._jobs.append(job)
         job.task = spawn(self, self._reported(job, self._perform(client, job, request, way)), "chat answer")
         job.task.add_done_callback(lambda _task: self._ended(job))
         self.answering_changed.emit(True)
         return True
 
-    async def _reported(self, job: _Job, work: Coroutine[Any, Any, None]) -> None:
+    async def _reported(self, job: Job, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
         except EngineError as error:  # the disk, or an engine that went before the question was stored
@@ -213,12 +204,17 @@ class ChatPresenter(OpenConversation):
             if isinstance(error, EngineUnreachable):
                 spawn(self.engine, self.engine.check_now(), "engine check")
 
-    async def _perform(self, client: EngineClient, job: _Job, request: _Request, way: WayOut | None) -> None:
+    async def _perform(self, client: EngineClient, job: Job, request: Request, way: WayOut | None) -> None:
         if way == "branch":
-            question = request.text or self._question(request)
-            request = _Request("ask", None, question)
+            request = self._alone(request)
         path = await path_of(self.store, request.last)
-        found = await self._fit(client, path, request, way)
+        sight = await self.sight.known()
+        pictures = request.pictures_with(path)
+        if sight.sees == "no" and pictures and not request.unseen and job.conversation not in self._agreed:
+            self._ask_unseen(job, request, Unseen(len(pictures), sight.why, bool(request.pictures)))
+            return
+        shown = None if sight.sees == "no" else await with_bytes(self.store, pictures)
+        found = await self._fit(client, path, request, way, sees=shown is not None)
         summary, place = "", None
         if found is not None:
             overflow, place = found
@@ -235,49 +231,51 @@ class ChatPresenter(OpenConversation):
                 finally:
                     self.working.emit("")
         row = self._stored(job, request)
+        if request.unseen and job.conversation is not None:
+            self._agreed.add(job.conversation)
         cut_at: int | None = None
         if found is not None:
             cut_at = row.parent if place is None else path[place].id
             assert cut_at is not None
             self.store.cut(cut_at, summary=summary)
         self._show_begun(job, request, row, anew=found is not None)
-        sent = self._sent_path(path, row, cut_at, summary)
-        await self._stream(client, job, row, sent_messages(sent, self.options))
+        new = [row] if request.kind != "ask" or row.parent is None else [self.store.message(row.parent), row]
+        sent = sent_messages(path_as_stored(path, new, cut_at, summary), self.options, shown)
+        await self._stream(client, job, row, sent)
 
-    def _sent_path(
-        self, path: list[StoredMessage], row: StoredMessage, cut_at: int | None, summary: str
-    ) -> list[StoredMessage]:
-        """The path that ends with the answer, as it is on disk now: ``context`` would read all of it once more."""
-        known = {message.id for message in path}
-        new = [] if row.parent is None or row.parent in known else [self.store.message(row.parent)]
-        whole = [message for message in path if message.id != row.id] + [*new, row]
-        start = next((place for place, message in enumerate(whole) if message.id == cut_at), None)
-        if start is None:
-            return whole
-        return [replace(whole[start], is_cut=True, summary=summary), *whole[start + 1 :]]
+    def _ask_unseen(self, job: Job, request: Request, unseen: Unseen) -> None:
+        if self._is_shown(job):
+            self._pending = request
+            self.unseen.emit(unseen)
 
     async def _fit(
-        self, client: EngineClient, path: list[StoredMessage], request: _Request, way: WayOut | None
+        self, client: EngineClient, path: list[StoredMessage], request: Request, way: WayOut | None, *, sees: bool
     ) -> tuple[Overflow, int | None] | None:
         window = self.engine.state.context
         if not window:
             return None
         extra = summary_budget(window) if way == "summarise" else 0
-        return await Fitting(self.counter(client), path, request.text, self.options, window, extra=extra).overflow()
+        asked = Asked(request.text, request.pictures)
+        fitting = Fitting(self.counter(client), path, asked, self.options, window, sees=sees, extra=extra)
+        return await fitting.overflow()
 
-    def _ask_back(self, job: _Job, request: _Request, overflow: Overflow) -> None:
+    def _ask_back(self, job: Job, request: Request, overflow: Overflow) -> None:
         if self._is_shown(job):
             self._pending = request
             self.overflow.emit(overflow)
 
-    def _question(self, request: _Request) -> str:
-        assert request.last is not None
-        message = self.store.message(request.last)
-        if message.role == "assistant" and message.parent is not None:
-            message = self.store.message(message.parent)
-        return message.text
+    def _alone(self, request: Request) -> Request:
+        """The question as another version of the first one."""
+        text, pictures = request.text, request.pictures
+        if request.kind != "ask":
+            assert request.last is not None
+            message = self.store.message(request.last)
+            if message.role == "assistant" and message.parent is not None:
+                message = self.store.message(message.parent)
+            text, pictures = message.text, message.pictures
+        return replace(request, kind="ask", last=None, text=text, pictures=pictures)
 
-    def _stored(self, job: _Job, request: _Request) -> StoredMessage:
+    def _stored(self, job: Job, request: Request) -> StoredMessage:
         """The row of the answer; from here on everything is on disk."""
         author = self.tr("Toy model") if self.engine.state.is_toy else self.engine.state.model
         if request.kind == "continue":
@@ -288,17 +286,17 @@ class ChatPresenter(OpenConversation):
             assert request.last is not None
             assert job.conversation is not None
             return self.store.answer_again(job.conversation, request.last, model=author)
-        shown = self._is_shown(job)
+        shown, text, pictures = self._is_shown(job), request.text, request.pictures
         if job.conversation is not None:
-            return self.store.ask(job.conversation, request.last, request.text, model=author)
-        job.conversation, row = self.store.ask_first(request.text, self.options, model=author)
+            return self.store.ask(job.conversation, request.last, text, model=author, pictures=pictures)
+        job.conversation, row = self.store.ask_first(text, self.options, model=author, pictures=pictures)
         if shown:
             self.current = job.conversation
         self.store.set_note(DRAFT_NOTE, "")
         self._remember_open()
         return row
 
-    def _show_begun(self, job: _Job, request: _Request, row: StoredMessage, *, anew: bool) -> None:
+    def _show_begun(self, job: Job, request: Request, row: StoredMessage, *, anew: bool) -> None:
         self.changed.emit()
         if not self._is_shown(job):
             return
@@ -309,6 +307,7 @@ class ChatPresenter(OpenConversation):
             self._draft_timer.stop()
             self._draft_changed = False
             self.draft = ""
+            self.pictures_written(job.conversation)
         if follows:
             assert row.parent is not None
             self.appended.emit([self.store.message(row.parent), row])
@@ -317,7 +316,7 @@ class ChatPresenter(OpenConversation):
             if request.kind == "ask":
                 self.appended.emit([])
 
-    async def _stream(self, client: EngineClient, job: _Job, row: StoredMessage, messages: list[Message]) -> None:
+    async def _stream(self, client: EngineClient, job: Job, row: StoredMessage, messages: list[Message]) -> None:
         job.run = AnswerRun(
             self.store,
             row,
@@ -325,7 +324,7 @@ class ChatPresenter(OpenConversation):
             on_canvas=lambda _run, picture: self._on_canvas(job, picture),
         )
         try:
-            await job.run.stream(client, messages, self.options, self.engine.live, self._vocabulary_of)
+            await job.run.stream(client, messages, self.options, self.engine.live, self._vocabulary.get)
         finally:
             if job.run.failed:
                 spawn(self.engine, self.engine.check_now(), "engine check")
@@ -334,23 +333,23 @@ class ChatPresenter(OpenConversation):
             self.finished.emit(ended)
             self.changed.emit()
 
-    def _ended(self, job: _Job) -> None:
+    def _ended(self, job: Job) -> None:
         shown = self._is_shown(job)
         self._jobs.remove(job)
         if shown:
             self.answering_changed.emit(self.answering)
 
-    def _on_canvas(self, job: _Job, picture: CanvasSnapshot) -> None:
+    def _on_canvas(self, job: Job, picture: CanvasSnapshot) -> None:
         self._if_shown(job, self.canvas_changed, picture)
 
-    def _if_shown(self, job: _Job, signal: Any, *values: object) -> None:
+    def _if_shown(self, job: Job, signal: Any, *values: object) -> None:
         if self._is_shown(job):
             signal.emit(*values)
 
-    def _is_shown(self, job: _Job) -> bool:
+    def _is_shown(self, job: Job) -> bool:
         return job.conversation == self.current and job in self._jobs
 
-    def _job_of(self, conversation: int | None) -> _Job | None:
+    def _job_of(self, conversation: int | None) -> Job | None:
         return next((job for job in self._jobs if job.conversation == conversation), None)
 
     def _leave(self) -> None:
@@ -367,23 +366,3 @@ class ChatPresenter(OpenConversation):
         if run is None:
             return page
         return [replace(each, text=run.text, thought=run.thought) if each.id == run.row.id else each for each in page]
-
-    def _tokenizer_file(self) -> Path | None:
-        """The tokenizer of the checkpoint that is served; None where it is not on this computer."""
-        launch = self.engine.vllm.launch
-        if self.engine.state.kind == "vllm":
-            return launch.checkpoint / TOKENIZER if launch is not None else None
-        return paths.demo_model_dir() / TOKENIZER if self.engine.state.is_toy else None
-
-    async def _vocabulary_of(self) -> Vocabulary | None:
-        """What the ids of canvas frames mean, loaded once and off the GUI's thread; None where nothing tells."""
-        path = self._tokenizer_file()
-        if path is None or (self._vocabulary is not None and self._vocabulary[0] == path):
-            return None if path is None or self._vocabulary is None else self._vocabulary[1]
-        try:
-            found = await asyncio.to_thread(Vocabulary.from_file, path)
-        except InputError as error:  # a view only: the answer comes without it
-            log.warning("no canvas will be shown: %s", error)
-            return None
-        self._vocabulary = (path, found)
-        return found

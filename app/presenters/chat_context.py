@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.models.chat import Overflow
-from app.presenters.chat_count import PathCounter, tokens_of
+from app.presenters.chat_count import Asked, PathCounter, tokens_of, told
 from engine.client.http import EngineClient
 from engine.domain.chat import CanvasCommitted, Failed, Message
 from engine.domain.conversation import ChatOptions, StoredMessage
@@ -34,23 +34,25 @@ class Fitting:
 
     Args:
         path: what is sent now, oldest first, without the question.
-        question: the question's text; empty when the path already ends with it.
-        reserve: tokens to be left for the answer.
+        question: empty when the path already ends with it.
+        sees: whether the engine is sent pictures.
+        extra: tokens to be left beside those for the answer.
     """
 
     def __init__(
         self,
         counter: PathCounter,
         path: Sequence[StoredMessage],
-        question: str,
+        question: Asked,
         options: ChatOptions,
         window: int,
         *,
+        sees: bool,
         extra: int = 0,
     ) -> None:
         self._counter = counter
         self._path = list(path)
-        self._question = question
+        self._question, self._sees = question, sees
         self._options = options
         self._window = window
         self._reserve = reserve_for(options, window)
@@ -98,10 +100,7 @@ class Fitting:
         kept = self._path[start:]
         if start and kept:
             kept[0] = replace(kept[0], is_cut=True, summary="")
-        if kept or not self._question:
-            return await self._counter.count(kept, self._options, self._question)
-        asked = [Message("system", self._options.system)] if self._options.system.strip() else []
-        return await tokens_of(self._counter.client, [*asked, Message("user", self._question)])
+        return await self._counter.count(kept, self._options, self._question, sees=self._sees)
 
 
 def summary_budget(window: int) -> int:
@@ -140,7 +139,8 @@ def _request(summary: str, messages: Sequence[StoredMessage], budget: int) -> Me
     """One message that holds everything: a template may refuse a conversation that begins with an answer."""
     names = {"user": "User", "assistant": "Assistant"}
     parts = [f"Summary so far: {summary}"] if summary else []
-    parts += [f"{names[message.role]}: {message.text}" for message in messages if message.text]
+    texts = [(message.role, told(message.text, message.pictures)) for message in messages]
+    parts += [f"{names[role]}: {text}" for role, text in texts if text]
     parts.append(SUMMARY_REQUEST.format(words=max(budget // 2, 20)))
     return Message("user", "\n\n".join(parts))
 
@@ -161,5 +161,5 @@ async def _answer(client: EngineClient, request: Message, budget: int) -> str:
 
 
 def _beginning(message: StoredMessage) -> str:
-    line = " ".join(message.text.split())
+    line = " ".join(message.text.split()) or ", ".join(picture.name for picture in message.pictures)
     return line if len(line) <= BEGINNING else line[:BEGINNING].rstrip() + " …"

@@ -28,18 +28,22 @@ class ChatMeter(QObject):
         self._cannot: EngineClient | None = None  # a server that does not count
         self._counting = False
         self._again = False
+        self._closed = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(WAIT_MS)
         self._timer.timeout.connect(self._begin)
         chat.opened.connect(self.touch)
         chat.shown.connect(self.touch)
+        chat.pictures_changed.connect(self.touch)
+        chat.sight.changed.connect(self.touch)
         chat.finished.connect(self.forget)
         chat.engine.state_changed.connect(self.forget)
 
     def touch(self) -> None:
         """Something has changed that counts: it is counted anew in a moment."""
-        self._timer.start()
+        if not self._closed:
+            self._timer.start()
 
     def forget(self) -> None:
         """The conversation itself has changed."""
@@ -47,6 +51,7 @@ class ChatMeter(QObject):
         self.touch()
 
     async def close_down(self) -> None:
+        self._closed = True  # what is closed after us still tells of changes
         self._timer.stop()
         await cancel_all(self)
 
@@ -75,8 +80,11 @@ class ChatMeter(QObject):
         if client is None or not chat.engine.state.ready or self._cannot is client:
             return ContextUse(None, window, 0)
         try:
-            base, left_out = await self._base(client, chat.tip, chat.options)
+            sees = (await chat.sight.known()).sees != "no"
+            base, left_out = await self._base(client, chat.tip, chat.options, sees)
             draft = len(await client.tokenize(chat.draft)) if chat.draft.strip() else 0
+            if sees:
+                draft += await chat.counter(client).pictures(chat.pictures)
         except EngineRefused as error:
             if error.status == 404:
                 self._cannot = client
@@ -85,12 +93,14 @@ class ChatMeter(QObject):
             return ContextUse(None, window, 0)
         return ContextUse(None if base is None else base + draft, window, left_out)
 
-    async def _base(self, client: EngineClient, tip: int | None, options: ChatOptions) -> tuple[int | None, int]:
+    async def _base(
+        self, client: EngineClient, tip: int | None, options: ChatOptions, sees: bool
+    ) -> tuple[int | None, int]:
         """Tokens of what is sent without the draft, and how many messages are not sent."""
-        key = (client, tip, options.system)
+        key = (client, tip, options.system, sees)
         if self._known is not None and self._known[0] == key:
             return self._known[1:]
         path = await path_of(self._chat.store, tip)
-        tokens = await self._chat.counter(client).count(path, options)
+        tokens = await self._chat.counter(client).count(path, options, sees=sees)
         self._known = (key, tokens, path[0].depth - 1 if path else 0)
         return self._known[1:]

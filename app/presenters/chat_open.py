@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from engine.domain.conversation import ChatOptions, Conversation, StoredMessage
+from engine.domain.picture import StoredPicture
 from engine.errors import EngineError, UserError
 from engine.store.chats import ChatStore
 from engine.store.chats_read import PAGE
@@ -34,18 +35,21 @@ class OpenConversation(QObject):
         shown(list[StoredMessage], bool): the messages to be shown anew; whether newer ones exist below them.
         found(int): the message that was searched for is among those that were just shown.
         earlier(list[StoredMessage]): older ones, to stand above.
+        pictures_changed(): ``pictures`` are others now.
         unsaved(EngineError): the draft could not be stored, and why.
         changed(): something in the list of conversations is no longer as it was.
 
     Attributes:
         current: its number; None for a new one, which is stored with its first question.
         tip: the last message of the path that is shown.
+        pictures: of the draft; they are on disk.
     """
 
     opened = Signal(object)
     shown = Signal(list, bool)
     found = Signal(int)
     earlier = Signal(list)
+    pictures_changed = Signal()
     unsaved = Signal(object)
     changed = Signal()
 
@@ -56,6 +60,7 @@ class OpenConversation(QObject):
         self.tip: int | None = None
         self.options = ChatOptions()
         self.draft = ""
+        self.pictures: tuple[StoredPicture, ...] = ()
         self._draft_changed = False
         self._draft_timer = QTimer(self)
         self._draft_timer.setSingleShot(True)
@@ -82,10 +87,12 @@ class OpenConversation(QObject):
         self.options = found.options if found else ChatOptions()
         self.tip = found.tip if found else None
         self.draft = found.draft if found else self.store.note(DRAFT_NOTE)
+        self.pictures = self.store.draft_pictures(conversation)
         self._remember_open()
         if found and message is not None and message not in [each.id for each in self._path()]:
             self.tip = self.store.show_version(found.info.id, message)
         self.opened.emit(found)
+        self.pictures_changed.emit()
         if message is None:
             self.show_newest()
         else:
@@ -119,6 +126,12 @@ class OpenConversation(QObject):
             self.draft = text
             self._draft_changed = True
             self._draft_timer.start()
+
+    def pictures_written(self, conversation: int | None) -> None:
+        """The pictures of a draft have been stored anew."""
+        if conversation == self.current:
+            self.pictures = self.store.draft_pictures(conversation)
+            self.pictures_changed.emit()
 
     def save_draft(self) -> None:
         """Stores the draft now."""

@@ -1,11 +1,12 @@
-"""Where the user writes: grows with the text, sends with Enter or Ctrl+Enter, stops with Esc, takes text files.
+"""Where the user writes: grows with the text, sends with Enter or Ctrl+Enter, stops with Esc, takes files
+and pictures.
 
 Up in an empty composer, or in one that shows an earlier message, goes back through what has been written before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import (
@@ -14,25 +15,30 @@ from PySide6.QtGui import (
     QDropEvent,
     QFocusEvent,
     QFontMetricsF,
+    QImage,
     QKeyEvent,
     QTextCursor,
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import set_role
+from app.widgets.chat.picture_chips import PictureChips
 from app.widgets.icons import IconButton, ThemedButton
+from engine.domain.picture import StoredPicture
 
 MIN_LINES, MAX_LINES = 2, 9
+SENT_AS_THEY_ARE = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 class ComposerText(QPlainTextEdit):
     """Signals: submitted(); focused(bool); files_given(list[str]): paths that were dropped or pasted;
-    picture_given(): a picture was dropped or pasted; older(), newer(): another message of the past is wanted."""
+    picture_given(bytes | QImage): a picture was dropped or pasted; older(), newer(): another message of the past is
+    wanted."""
 
     submitted = Signal()
     focused = Signal(bool)
     files_given = Signal(list)
-    picture_given = Signal()
+    picture_given = Signal(object)
     older = Signal()
     newer = Signal()
 
@@ -67,14 +73,14 @@ class ComposerText(QPlainTextEdit):
         super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        return source.hasUrls() or source.hasImage() or super().canInsertFromMimeData(source)
+        return source.hasUrls() or _has_picture(source) or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         paths = [url.toLocalFile() for url in source.urls() if url.isLocalFile()]
         if paths:
             self.files_given.emit(paths)
-        elif source.hasImage() and not source.hasText():
-            self.picture_given.emit()
+        elif _has_picture(source) and (source.hasUrls() or not source.hasText()):  # its address is not loaded
+            self.picture_given.emit(_picture_in(source))
         else:
             self.insertPlainText(source.text())
 
@@ -109,25 +115,40 @@ class ComposerText(QPlainTextEdit):
         self.setFixedHeight(round(lines * spacing + 2 * self.document().documentMargin() + 2))
 
 
+def _has_picture(source: QMimeData) -> bool:
+    return source.hasImage() or any(source.hasFormat(kind) for kind in SENT_AS_THEY_ARE)
+
+
+def _picture_in(source: QMimeData) -> bytes | QImage:
+    """Its bytes as they are, where they can be sent so: decoding would hold the window."""
+    for kind in SENT_AS_THEY_ARE:
+        if source.hasFormat(kind):
+            return bytes(source.data(kind).data())
+    image = source.imageData()
+    return image if isinstance(image, QImage) else QImage(image)
+
+
 class Composer(QFrame):
-    """The text, a button for files, and one button that sends or stops.
+    """The text, the pictures above it, a button for files, and one button that sends or stops.
 
     Signals:
-        sent(str): a text that is not blank; the composer keeps it until ``clear``.
+        sent(str): a text that is not blank, unless there are pictures; the composer keeps it until ``clear``.
+        waiting(): it is not sent yet: files are still being read.
         stopped()
         changed(str): what stands in it.
         attach_wanted(): files are to be chosen.
         history_wanted(): ``set_history`` is to be called; the first message of the past follows at once.
-        files_given(list[str]), picture_given(): dropped or pasted.
+        files_given(list[str]), picture_given(bytes | QImage): dropped or pasted.
     """
 
     sent = Signal(str)
+    waiting = Signal()
     stopped = Signal()
     changed = Signal(str)
     attach_wanted = Signal()
     history_wanted = Signal()
     files_given = Signal(list)
-    picture_given = Signal()
+    picture_given = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -135,6 +156,7 @@ class Composer(QFrame):
         self.setObjectName("composer")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._ready = False
+        self._reading = 0  # files
         self._history: list[str] = []
         self._place = -1
         self.text = ComposerText()
@@ -146,6 +168,7 @@ class Composer(QFrame):
         self.text.files_given.connect(self.files_given)
         self.text.picture_given.connect(self.picture_given)
         self.setFocusProxy(self.text)
+        self.pictures = PictureChips()
         self._build()
         self.set_enter_sends(True)
         self.set_ready(False, "")
@@ -164,13 +187,31 @@ class Composer(QFrame):
         self.text.viewport().update()
         self._update()
 
+    def set_pictures(self, pictures: Sequence[StoredPicture], before: Mapping[str, tuple[int, int]]) -> None:
+        """The pictures of the message; see ``PictureChips``."""
+        inside = self.pictures.isAncestorOf(self.focusWidget()) if self.focusWidget() is not None else False
+        self.pictures.set_pictures(pictures, before)
+        if inside:
+            (self.pictures.chips[-1].tile if self.pictures.chips else self.text).setFocus()
+        self._look()
+
+    def set_reading(self, count: int) -> None:
+        """So many files are being read; the message waits for them."""
+        self._reading = count
+        self.pictures.set_waiting(count)
+        self._look()
+
+    def set_attach_tip(self, tip: str) -> None:
+        """What can be attached."""
+        self._attach.set_tip(tip)
+
     def set_answering(self, answering: bool) -> None:
         self.stop.setVisible(answering)
         self.send.setVisible(not answering)
 
     def set_history(self, texts: Sequence[str]) -> None:
         """What has been written before, the newest first."""
-        self._history = list(texts)
+        self._history = [text for text in texts if text]  # a message may be a picture alone
 
     def put(self, text: str) -> None:
         """Replaces the text and puts the cursor behind it."""
@@ -195,19 +236,23 @@ class Composer(QFrame):
         self.stop.setToolTip(self.tr("Stop the answer  (Esc)"))
         self.stop.clicked.connect(self.stopped)
         self.stop.hide()
-        attach = IconButton("attach", self.tr("Insert a text file"), "composer.attach")
-        attach.clicked.connect(self.attach_wanted)
+        self._attach = IconButton("attach", self.tr("Insert a text file"), "composer.attach")
+        self._attach.clicked.connect(self.attach_wanted)
         buttons = QHBoxLayout()
-        for button in (attach, self.stop, self.send):
+        for button in (self._attach, self.stop, self.send):
             buttons.addWidget(button)
         column = QVBoxLayout()
         column.addStretch(1)
         column.addLayout(buttons)
-        layout = QHBoxLayout(self)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.text, 1)
+        row.addLayout(column)
+        layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 8, 8, 8)
-        layout.setSpacing(8)
-        layout.addWidget(self.text, 1)
-        layout.addLayout(column)
+        layout.setSpacing(6)
+        layout.addWidget(self.pictures)
+        layout.addLayout(row)
 
     def _recall(self, by: int) -> None:
         if not self.text.recalling:
@@ -218,14 +263,23 @@ class Composer(QFrame):
         self.text.recalling = self._place >= 0
 
     def _submit(self) -> None:
-        if self.text.toPlainText().strip():
+        if self._reading:
+            self.waiting.emit()
+        elif self._has_content():
             self.sent.emit(self.text.toPlainText())
+
+    def _has_content(self) -> bool:
+        return bool(self.text.toPlainText().strip() or self.pictures.chips)
 
     def _update(self) -> None:
         text = self.text.toPlainText()
         self.text.recalling = False  # _recall sets it again when the text is of the past
-        self.send.setEnabled(self._ready and bool(text.strip()))
+        self._look()
         self.changed.emit(text)
+
+    def _look(self) -> None:
+        """Whether there is something that can be sent."""
+        self.send.setEnabled(self._ready and not self._reading and self._has_content())
 
     def _on_focus(self, inside: bool) -> None:
         self.setProperty("active", "true" if inside else "false")

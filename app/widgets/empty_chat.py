@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import set_role
@@ -41,10 +42,14 @@ class EmptyChat(QWidget):
         column.addWidget(title)
         column.addWidget(words)
         column.addSpacing(8)
+        self._samples = []
         for number, prompt in enumerate(prompts, start=1):
             button = ThemedButton(prompt, f"chat.sample.{number}", role="suggestion")
             button.clicked.connect(lambda _checked=False, text=prompt: self.chosen.emit(text))
             column.addWidget(button)
+            self._samples.append(button)
+        self._giving_way = (*reversed(self._samples), mark, words)  # the first one first
+        self._column = column
         column.addStretch(3)
         holder = QWidget()
         holder.setMaximumWidth(WIDTH)
@@ -55,3 +60,26 @@ class EmptyChat(QWidget):
         row.addStretch(1)
         row.addWidget(holder, 1000)
         row.addStretch(1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            QTimer.singleShot(0, self, self._fit)
+
+    def _fit(self) -> None:
+        """Shows what there is room for, whole: nothing lies on something else."""
+        for widget in self._giving_way:
+            widget.show()
+        width = min(self.width() - sum(self._margins()), WIDTH)
+        for widget in self._giving_way:
+            if self._column.totalHeightForWidth(width) <= self.height():
+                break
+            widget.hide()
+
+    def _margins(self) -> tuple[int, int]:
+        margins = self.layout().contentsMargins()  # type: ignore[union-attr]
+        return margins.left(), margins.right()

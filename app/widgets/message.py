@@ -12,6 +12,7 @@ from app.theme import set_role
 from app.widgets.chat.figures import answer_words
 from app.widgets.chat.marks import mark_all
 from app.widgets.chat.message_parts import CutMark, FailureCard, QuestionEditor, ThoughtFold, VersionSwitch
+from app.widgets.chat.picture_row import PictureRow
 from app.widgets.chat.selection import MessageSelection, TextView
 from app.widgets.code_block import CodeBlock
 from app.widgets.icons import IconButton, ThemedButton
@@ -33,6 +34,7 @@ class MessageView(QFrame):
         edited(str): asks this instead of what was asked.
         moved(int): to the version before (-1) or after (+1).
         uncut(): what is above is to be sent again.
+        picture_wanted(PictureTile), pictures_opened(tuple[StoredPicture, ...], int): see ``PictureRow``.
         editing(): an editor stands in its place.
         resized(): its height may have changed.
     """
@@ -43,6 +45,8 @@ class MessageView(QFrame):
     edited = Signal(str)
     moved = Signal(int)
     uncut = Signal()
+    picture_wanted = Signal(object)
+    pictures_opened = Signal(object, int)
     editing = Signal()
     resized = Signal()
 
@@ -60,6 +64,7 @@ class MessageView(QFrame):
         self._failure: FailureCard | None = None
         self._cut: CutMark | None = None
         self._versions: VersionSwitch | None = None
+        self._pictures: PictureRow | None = None
         self._editor: QuestionEditor | None = None
         self._foot: QWidget | None = None
         set_role(self, f"message-{'user' if role == 'user' else 'assistant'}")
@@ -104,6 +109,7 @@ class MessageView(QFrame):
             self._set_ending(message)
         else:
             self._edit.setVisible(True)
+            self._set_pictures(message)
 
     def set_text(self, text: str, *, final: bool) -> None:
         """Shows a text at once when it is final, else with the next coalesced update."""
@@ -175,7 +181,7 @@ class MessageView(QFrame):
         """Puts an editor in the place of a question."""
         if self.role != "user" or self._editor is not None:
             return
-        self._editor = QuestionEditor(self._text)
+        self._editor = QuestionEditor(self._text, may_be_empty=self._pictures is not None)
         self._editor.done.connect(self.edited)
         self._editor.cancelled.connect(self.end_edit)
         for widget in self._widgets:
@@ -251,6 +257,14 @@ class MessageView(QFrame):
         if self._cut is not None:
             self._cut.set_content(message.depth - 1, message.summary)
             self._cut.setVisible(message.is_cut)
+
+    def _set_pictures(self, message: StoredMessage) -> None:
+        """Once: the pictures of a question never change."""
+        if message.pictures and self._pictures is None:
+            self._pictures = PictureRow(message.pictures)
+            self._pictures.wanted.connect(self.picture_wanted)
+            self._pictures.opened.connect(lambda place: self.pictures_opened.emit(message.pictures, place))
+            self._layout.insertWidget(self._layout.indexOf(self._head) + 1, self._pictures)
 
     def _set_ending(self, message: StoredMessage) -> None:
         """The words in place of an empty answer, the card of a failure, the figures."""

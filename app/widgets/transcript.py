@@ -18,14 +18,15 @@ from engine.domain.conversation import StoredMessage
 
 SHOWN = 100  # messages built at a time
 AT_ONCE = 8  # messages built before the first paint, at most, and in each further step
-HEAD_LINES, LINE_LETTERS = 2, 100  # of a message's height, about
+HEAD_LINES, LINE_LETTERS, PICTURE_LINES = 2, 100, 7  # of a message's height, about
 COLUMN_WIDTH = 780  # pixels; longer lines are hard to read
 NEAR_END = 40  # pixels from the end that still count as reading along
 
 
 class Transcript(QScrollArea):
     """Signals, with the number of the message: retry(int), go_on(int), edited(int, str), moved(int, int), uncut(int);
-    earlier(int): what stands above this message is wanted; newest(): the end of the conversation; link_clicked(str)."""
+    earlier(int): what stands above this message is wanted; newest(): the end of the conversation; link_clicked(str);
+    picture_wanted(PictureTile), pictures_opened(tuple, int): see ``PictureRow``."""
 
     link_clicked = Signal(str)
     retry = Signal(int)
@@ -35,6 +36,8 @@ class Transcript(QScrollArea):
     uncut = Signal(int)
     earlier = Signal(int)
     newest = Signal()
+    picture_wanted = Signal(object)
+    pictures_opened = Signal(object, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -150,7 +153,8 @@ class Transcript(QScrollArea):
         """How many of the newest messages fill the first picture, at most ``AT_ONCE``."""
         room = self.viewport().height() / max(self.fontMetrics().lineSpacing(), 1)
         for count, message in enumerate(reversed(messages[-AT_ONCE:]), 1):
-            room -= HEAD_LINES + sum(1 + len(line) // LINE_LETTERS for line in message.text.split("\n"))
+            room -= HEAD_LINES + (PICTURE_LINES if message.pictures else 0)
+            room -= sum(1 + len(line) // LINE_LETTERS for line in message.text.split("\n"))
             if room < 0:
                 return count
         return min(len(messages), AT_ONCE)
@@ -206,6 +210,8 @@ class Transcript(QScrollArea):
     def _insert(self, place: int, message: StoredMessage) -> None:
         view = MessageView.of(message)
         view.link_clicked.connect(self.link_clicked)
+        view.picture_wanted.connect(self.picture_wanted)
+        view.pictures_opened.connect(self.pictures_opened)
         view.resized.connect(self._lay_out)
         self._connect(view, message.id)
         if self._find:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject
@@ -17,14 +18,16 @@ from app.presenters.chat_cards import ChatCards
 from app.presenters.chat_find import ChatFind
 from app.presenters.chat_library import ChatLibrary
 from app.presenters.chat_meter import ChatMeter
+from app.presenters.chat_pictures import ChatPictures
 from app.presenters.engine import EnginePresenter
 from app.presenters.settings import SettingsPresenter
 from app.tasks import cancel_all, spawn
 from app.widgets.chat.canvas_export import Replay, write_replay
+from app.widgets.chat.picture_window import PictureWindow
 from engine import paths
 from engine.domain.conversation import ConversationInfo, StoredMessage
+from engine.domain.picture import Sight, StoredPicture
 from engine.errors import EngineError, InputError
-from engine.store.attachments import picture_refused, read_attachment
 from engine.store.chats import ChatStore
 
 FALLBACK = "chats-new.sqlite"  # in use while the real file cannot be opened
@@ -48,6 +51,7 @@ class ChatRoom(QObject):
         self.chat = ChatPresenter(engine, self._opened_store(), self)
         self.library = ChatLibrary(self.chat, self)
         self.meter = ChatMeter(self.chat, self)
+        self.pictures = ChatPictures(self.chat, self)
         self.find = ChatFind(self.chat, self)
         self.cards = ChatCards(engine, page.isVisible, self)
         page.attach(self.chat)
@@ -55,6 +59,7 @@ class ChatRoom(QObject):
         self.find.failed.connect(notifier.report)
         self._join_list()
         self._join_composer()
+        self._join_pictures()
         self._join_figures()
         self.chat.unsaved.connect(lambda error: notifier.report(error, self.tr("The draft could not be kept")))
         self.chat.begin()
@@ -67,6 +72,7 @@ class ChatRoom(QObject):
         await cancel_all(self)
         await self.library.close_down()
         await self.find.close_down()
+        await self.pictures.close_down()
         await self.cards.close_down()
         await self.meter.close_down()
         await self.chat.close_down()
@@ -101,13 +107,36 @@ class ChatRoom(QObject):
         page, composer = self._page, self._page.composer
         composer.attach_wanted.connect(self._ask_files)
         composer.files_given.connect(self._take_files)
-        composer.picture_given.connect(lambda: self._notifier.report(picture_refused()))
+        composer.picture_given.connect(lambda given: self.pictures.take([given]))
         composer.changed.connect(lambda _text: self.meter.touch())
         page.options.changed.connect(lambda _options: self.meter.forget())
         page.options.enter_chosen.connect(lambda enter: self._settings.update(enter_sends=enter))
         page.options.prompt_saved.connect(self._save_prompt)
         page.options.prompt_deleted.connect(self._delete_prompt)
         self._settings.changed.connect(lambda: page.set_enter_sends(self._settings.value.enter_sends))
+
+    def _join_pictures(self) -> None:
+        page, composer, pictures = self._page, self._page.composer, self.pictures
+        pictures.text_given.connect(composer.insert)
+        pictures.waiting_changed.connect(composer.set_reading)
+        pictures.failed.connect(self._notifier.report)
+        self.chat.pictures_changed.connect(lambda: composer.set_pictures(self.chat.pictures, pictures.before))
+        self.chat.sight.changed.connect(self._on_sight)
+        composer.pictures.removed.connect(pictures.remove)
+        composer.pictures.opened.connect(lambda place: self._open_pictures(self.chat.pictures, place))
+        page.transcript.pictures_opened.connect(self._open_pictures)
+        for wanted in (composer.pictures.wanted, page.transcript.picture_wanted):
+            wanted.connect(lambda tile: pictures.thumbnail(tile.picture, tile, tile.set_image))
+        self._on_sight(self.chat.sight.value)
+
+    def _on_sight(self, sight: Sight) -> None:
+        tip = self.tr("Insert a text file") if sight.sees == "no" else self.tr("Insert a text file or a picture")
+        self._page.composer.set_attach_tip(tip)
+
+    def _open_pictures(self, pictures: tuple[StoredPicture, ...], place: int) -> None:
+        window = PictureWindow(pictures, place, self._page)
+        window.wanted.connect(lambda picture: self.pictures.large(picture, window, partial(window.set_image, picture)))
+        window.ask()
 
     def _join_figures(self) -> None:
         self.meter.changed.connect(self._page.meter.set_use)
@@ -151,14 +180,20 @@ class ChatRoom(QObject):
         self._page.options.set_prompts(self.chat.store.prompts())
 
     def _take_files(self, names: list[str]) -> None:
-        for name in names:
-            try:
-                self._page.composer.insert(read_attachment(Path(name)).as_message())
-            except InputError as error:
-                self._notifier.report(error)
+        self.pictures.take([Path(name) for name in names])
 
     def _ask_files(self) -> None:
-        dialog = _file_dialog(self._page, self.tr("Insert text files"), self._take_files)
+        """Pictures are offered where the engine may see them; one that is chosen all the same is refused with why."""
+        if self.chat.sight.value.sees == "no":
+            title, filters = self.tr("Insert text files"), [self.tr("Text files (*)")]
+        else:
+            title = self.tr("Insert text files or pictures")
+            filters = [
+                self.tr("Text files and pictures (*)"),
+                self.tr("Pictures (*.png *.jpg *.jpeg *.webp *.gif)"),
+            ]
+        dialog = _file_dialog(self._page, title, self._take_files)
+        dialog.setNameFilters(filters)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.open()
 

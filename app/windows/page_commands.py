@@ -118,7 +118,7 @@ class PageCommands(QObject):
         return (
             ("chat", "chat.instructions", self.tr("Instructions, thinking and length of answers")),
             ("chat", "chat.canvas", self.tr("Show or hide the canvas")),
-            ("chat", "composer.attach", self.tr("Insert a text file")),
+            ("chat", "composer.attach", self.tr("Insert a text file or a picture")),
             ("chat", "chats.import", self.tr("Import conversations")),
             ("decisions", "table_open", self.tr("Open a table")),
             ("decisions", "table_empty.open", self.tr("Open a table")),

@@ -182,8 +182,10 @@ class QuestionEditor(QFrame):
     done = Signal(str)
     cancelled = Signal()
 
-    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+    def __init__(self, text: str, *, may_be_empty: bool = False, parent: QWidget | None = None) -> None:
+        """``may_be_empty``: its pictures are a question too."""
         super().__init__(parent)
+        self._may_be_empty = may_be_empty
         self.setObjectName("message.editor")
         self.text = _EditorText()
         self.text.setObjectName("message.editor.text")
@@ -211,5 +213,5 @@ class QuestionEditor(QFrame):
         column.addLayout(buttons)
 
     def _submit(self) -> None:
-        if self.text.toPlainText().strip():
+        if self._may_be_empty or self.text.toPlainText().strip():
             self.done.emit(self.text.toPlainText())

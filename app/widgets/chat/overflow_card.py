@@ -1,11 +1,14 @@
-"""When a question does not fit: what would be left out, and the user's choice. Nothing is cut without it."""
+"""When a question does not fit, or the engine does not see its pictures: what would be left out, and the user's choice.
+
+Nothing is left out without it.
+"""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
-from app.models.chat import Overflow
+from app.models.chat import Overflow, Unseen
 from app.models.notice import as_sentence
 from app.theme import set_role
 from app.widgets.decisions.flow import FlowLayout
@@ -13,7 +16,8 @@ from app.widgets.icons import ThemedButton
 
 
 class OverflowCard(QFrame):
-    """Signals: chosen(str): ``drop``, ``summarise`` or ``branch``; dismissed(): the question is to be changed."""
+    """Signals: chosen(str): ``drop``, ``summarise``, ``branch`` or ``unseen``; dismissed(): the question is to be
+    changed."""
 
     chosen = Signal(str)
     dismissed = Signal()
@@ -31,8 +35,10 @@ class OverflowCard(QFrame):
             "drop": ThemedButton(self.tr("Leave them out"), "overflow.drop", role="primary"),
             "summarise": ThemedButton(self.tr("Send a summary of them"), "overflow.summarise"),
             "branch": ThemedButton(self.tr("Ask in a new branch"), "overflow.branch"),
+            "unseen": ThemedButton(self.tr("Send without the pictures"), "overflow.unseen", role="primary"),
         }
         self._ways["summarise"].setToolTip(self.tr("The model sums them up first; you see the summary"))
+        self._ways["unseen"].setToolTip(self.tr("The model is told where a picture stood; the conversation keeps them"))
         self._ways["branch"].setToolTip(self.tr("The question alone; this branch stays as it is"))
         buttons = FlowLayout()
         for way, button in self._ways.items():
@@ -58,12 +64,25 @@ class OverflowCard(QFrame):
             ).format(needed=needed, reserve=f"{overflow.reserve:,}", window=f"{overflow.window:,}")
         )
         self._detail.setText(self._words(overflow))
-        for button in self._ways.values():
-            button.setVisible(overflow.helps)
+        self._offer({"drop", "summarise", "branch"} if overflow.helps else set(), "drop")
+
+    def show_unseen(self, unseen: Unseen) -> None:
+        """Says that the engine sees no pictures and offers to leave them out."""
+        one, many = self.tr("A picture would be sent"), self.tr("{n} pictures would be sent").format(n=unseen.count)
+        head = self.tr("{what}, and the engine sees none: {why}.")
+        self._head.setText(head.format(what=one if unseen.count == 1 else many, why=unseen.why))
+        self._detail.setText(
+            self.tr("Without them the model is told where each one stood. They stay here, for an engine that sees.")
+        )
+        self._offer({"unseen"}, "unseen")
+
+    def _offer(self, ways: set[str], first: str) -> None:
+        for way, button in self._ways.items():
+            button.setVisible(way in ways)
         self.setAccessibleName(f"{self._head.text()} {self._detail.text()}")
         self.show()
-        if overflow.helps:
-            self._ways["drop"].setFocus()
+        if ways:
+            self._ways[first].setFocus()
 
     def _words(self, overflow: Overflow) -> str:
         if not overflow.helps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,6 +24,13 @@ from engine.domain.conversation import StoredMessage
 
 CHAT = "/v1/chat/completions"
 WINDOW = 2048
+PICTURE = 260  # tokens of any picture
+MAGIC = {
+    "data:image/png": b"\x89PNG",
+    "data:image/jpeg": b"\xff\xd8",
+    "data:image/webp": b"RIFF",
+    "data:image/gif": b"GIF8",
+}
 
 
 @dataclass
@@ -49,8 +57,13 @@ class Script:
     answers: list[Answer] = field(default_factory=lambda: [Answer()])
     running: int = 0
     window: int = WINDOW
+    sees: bool | None = False  # None: it has no way of telling
+    hold_render: asyncio.Event | None = None  # the question whether it sees is answered when this is set
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
+        shown = [picture for message in (await request.json())["messages"] for picture in pictures_in(message)]
+        if shown and not self.sees:
+            return error(400, "this model takes text only")
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
@@ -81,10 +94,51 @@ class Script:
         body = await request.json()
         if "prompt" in body:
             return web.json_response({"tokens": list(range(len(body["prompt"].split()))), "count": 0})
-        count = sum(3 + len(message["content"].split()) for message in body["messages"])
+        shown = sum(len(pictures_in(message)) for message in body["messages"])
+        if shown and not self.sees:
+            return error(404 if self.sees is None else 400, "no pictures here")
+        count = PICTURE * shown + sum(3 + len(text_of(message).split()) for message in body["messages"])
         if count > 4 * self.window:
             return error(400, "too long")
         return web.json_response({"tokens": [], "count": count, "max_model_len": self.window})
+
+    async def render(self, request: web.Request) -> web.StreamResponse:
+        """What a prompt becomes; pictures have their places in it where the model sees."""
+        if self.hold_render is not None:
+            await self.hold_render.wait()
+        if self.sees is None:
+            return error(404, "not here")
+        shown = [picture for message in (await request.json())["messages"] for picture in pictures_in(message)]
+        if shown and not self.sees:
+            return error(400, "this model takes text only")
+        places = [{"offset": 1, "length": PICTURE} for _picture in shown]
+        return web.json_response({"token_ids": [1, 2], "features": {"mm_placeholders": {"image": places}}})
+
+
+def pictures_in(message: dict[str, Any]) -> list[bytes]:
+    """The pictures of a message, in vLLM's shape and no other: parts, pictures first, then at most one text."""
+    content = message["content"]
+    if isinstance(content, str):
+        return []
+    assert message["role"] == "user"
+    kinds = [part["type"] for part in content]
+    assert "text" not in kinds[:-1], kinds
+    found = []
+    for part in content:
+        if part["type"] == "text":
+            assert set(part) == {"type", "text"}
+            continue
+        assert (set(part), set(part["image_url"])) == ({"type", "image_url"}, {"url"})
+        head, data = part["image_url"]["url"].split(";base64,")
+        found.append(base64.b64decode(data, validate=True))
+        assert found[-1].startswith(MAGIC[head]), head
+    return found
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """The text of a message, with or without pictures."""
+    content = message["content"]
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
 @dataclass
@@ -142,7 +196,7 @@ class Room:
         self.page.deleteLater()
 
 
-Reopen = Callable[[], Awaitable[Room]]
+Reopen = Callable[..., Awaitable[Room]]
 
 
 async def open_room(server: WireServer, script: Script) -> Room:
@@ -150,6 +204,7 @@ async def open_room(server: WireServer, script: Script) -> Room:
     server.models[0]["max_model_len"] = script.window
     server.handlers[CHAT] = script.chat
     server.handlers["/tokenize"] = script.tokenize
+    server.handlers[f"{CHAT}/render"] = script.render
     notifier = NotificationSink()
     notices: list[Notice] = []
     notifier.noticed.connect(notices.append)

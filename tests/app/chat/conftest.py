@@ -18,13 +18,13 @@ async def server(qtbot: QtBot) -> AsyncIterator[WireServer]:
 
 @pytest.fixture
 async def rooms(server: WireServer) -> AsyncIterator[Reopen]:
-    """Opens a room; the one before is closed first."""
+    """Opens a room; the one before is closed first, and its script goes on where no other is given."""
     opened: list[Room] = []
 
-    async def reopen() -> Room:
+    async def reopen(script: Script | None = None) -> Room:
         if opened:
             await opened[-1].close()
-        opened.append(await open_room(server, opened[-1].script if opened else Script()))
+        opened.append(await open_room(server, script or (opened[-1].script if opened else Script())))
         return opened[-1]
 
     yield reopen

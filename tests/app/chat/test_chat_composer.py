@@ -83,6 +83,7 @@ async def test_files_are_put_in_as_text_and_pictures_refused_with_the_reason(roo
     text = room.page.composer.text
     assert text.canInsertFromMimeData(dropped)
     text.insertFromMimeData(dropped)
+    await until(lambda: room.notices)  # one after the other: the text is there already
     assert text.toPlainText() == "notes.txt:\n```txt\nZeile eins\n```\n"
     assert "cat.png was not taken" in room.notices[-1].text
     assert "no pictures" in room.notices[-1].text
@@ -92,7 +93,8 @@ async def test_files_are_put_in_as_text_and_pictures_refused_with_the_reason(roo
     pasted.setImageData(image)
     count = len(room.notices)
     text.insertFromMimeData(pasted)
-    assert len(room.notices) == count + 1
+    await until(lambda: len(room.notices) == count + 1)
+    assert room.page.composer.pictures.isHidden()
     plain = QMimeData()
     plain.setText("just words")
     text.insertFromMimeData(plain)

@@ -11,12 +11,13 @@ from fakes.wire_server import WireServer
 from PySide6.QtWidgets import QApplication
 
 from app.presenters.chat_answer import AnswerRun
-from app.presenters.chat_count import SLICE, PathCounter, path_of
+from app.presenters.chat_count import SLICE, Asked, PathCounter, path_of
 from app.tasks import spawn
 from engine.client.http import EngineClient
 from engine.client.live import LiveChannel
 from engine.client.vocabulary import Vocabulary
 from engine.domain.conversation import AnswerFigures, ChatOptions, sent_messages
+from engine.domain.picture import Picture, StoredPicture
 from engine.embedded.engine import EmbeddedEngine
 from engine.embedded.server import create_app
 from engine.paths import demo_model_dir
@@ -51,6 +52,10 @@ def converse(store: ChatStore, turns: int, conversation: int | None = None, tip:
     return conversation, tip
 
 
+async def no_bytes(picture: StoredPicture) -> Picture:
+    raise AssertionError(picture)
+
+
 def sizes(server: WireServer) -> list[int]:
     """Messages of each request that counted."""
     return [len(body["messages"]) for body in server.bodies("/tokenize")]
@@ -63,7 +68,7 @@ async def test_a_long_path_is_counted_as_a_whole_would_be_and_grows_cheaply(stor
         server.handlers["/tokenize"] = tokenize
         path = await path_of(store, tip)
         assert path == store.context(tip)
-        counter = PathCounter(client)
+        counter = PathCounter(client, no_bytes)
         whole = await client.count(sent_messages(path, options))
         server.requests.clear()
         assert await counter.count(path, options) == whole
@@ -75,7 +80,7 @@ async def test_a_long_path_is_counted_as_a_whole_would_be_and_grows_cheaply(stor
         server.requests.clear()
         assert await counter.count(path, options) == whole
         assert len(sizes(server)) <= 2  # the slice that grew, and the one that was the last before
-        assert await counter.count(path, options, "one two") == whole + TURN + 2
+        assert await counter.count(path, options, Asked("one two")) == whole + TURN + 2
     store.close()
 
 
@@ -91,7 +96,7 @@ async def test_the_slices_of_a_conversation_add_up_in_the_real_template(store: C
         async with EngineClient(f"http://{host}:{port}") as client:
             for options in (ChatOptions(), ChatOptions(system="Be brief.")):
                 whole = await client.count(sent_messages(path, options))
-                assert await PathCounter(client).count(path, options) == whole
+                assert await PathCounter(client, no_bytes).count(path, options) == whole
     finally:
         await runner.cleanup()
         store.close()
@@ -104,7 +109,9 @@ async def test_a_question_that_waits_for_its_answer_counts_only_at_the_end(store
         server.handlers["/tokenize"] = tokenize
         waiting = store.ask(conversation, tip, "a question that waits")
         path = await path_of(store, waiting.id)
-        assert await PathCounter(client).count(path, options) == await client.count(sent_messages(path, options))
+        assert await PathCounter(client, no_bytes).count(path, options) == await client.count(
+            sent_messages(path, options)
+        )
     store.close()
 
 
