@@ -9,12 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# CI tries the same examples every time, so that a red run is about the change; elsewhere they are new ones.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# The same examples every time, so that a red run is about the change; DESK_NEW_EXAMPLES=1 looks for new ones. No limits
+# of time: the machine may be busy.
+settings.register_profile(
+    "desk",
+    deadline=None,
+    derandomize=os.environ.get("DESK_NEW_EXAMPLES") != "1",
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("desk")
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_API", "pyside6")

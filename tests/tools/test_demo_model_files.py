@@ -44,10 +44,10 @@ def test_graphs_name_no_path_of_the_machine_that_made_them() -> None:
 
 
 def test_the_graphs_load_quickly() -> None:
-    start = time.monotonic()
+    start = time.process_time()
     session("encode")
     session("denoise")
-    assert time.monotonic() - start < 5  # about 0.25 s on a quiet machine; CI shares its cores
+    assert time.process_time() - start < 5  # about 0.25 s of one core; how busy the machine is does not count
 
 
 def test_one_encoded_prompt_serves_a_batch_of_canvases() -> None:

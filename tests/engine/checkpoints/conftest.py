@@ -6,11 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 from hub_helpers import REPO, HubProcess, hub_process, make_checkpoint
-from hypothesis import settings
-
-# Properties here touch the disk, and the machine may be busy.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session")

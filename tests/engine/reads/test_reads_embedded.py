@@ -114,7 +114,7 @@ async def test_the_preview_is_the_exact_prompt(client: EngineClient) -> None:
     assert preview.slot == 0
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(state=st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
 async def test_any_text_can_be_read(client: EngineClient, state: str) -> None:
     reader = await Reader.open(client, QUESTIONS, Method(draws=1, joint=True))

@@ -220,6 +220,7 @@ async def test_the_sweep_ends_what_a_killed_owner_and_a_killed_guardian_left(own
     os.kill(guardian, signal.SIGKILL)
     process.kill()
     process.wait()
+    assert await processes.wait_gone([guardian], 120)
     (leftover,) = find_leftovers(tmp_path)
     assert {leftover.record.pid} < {member.pid for member in leftover.processes}
     assert len(leftover.processes) == 3
@@ -236,7 +237,7 @@ async def test_the_sweep_finds_grandchildren_when_the_leader_is_gone(owner: Any,
     os.kill(guardian, signal.SIGKILL)
     process.kill()
     process.wait()
-    assert await processes.wait_gone([pid], 120), "the death signal reaches the leader only"
+    assert await processes.wait_gone([pid, guardian], 120), "the death signal reaches the leader only"
     (leftover,) = find_leftovers(tmp_path)
     assert len(leftover.processes) == 2
     await sweep(tmp_path, grace_s=0.2)
