@@ -16,7 +16,7 @@ from engine.picture_header import header_of
 MAX_BYTES = 20_000_000
 MAX_PIXELS = 50_000_000  # a model sees less than a million of them; decoding more takes gigabytes in the engine
 MAX_TOGETHER = 16  # pictures of one row or message: each takes about 260 tokens
-SHELF_BYTES = 64_000_000
+SHELF_BYTES = 32_000_000  # and a third more than that once they are encoded
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # two letters at least, so that C:\ is none
 
 

@@ -103,8 +103,15 @@ def extended(old: Form, new: Form, path: str) -> Form:
         path: where the other form lies, for messages.
 
     Raises:
-        InputError: another state, or a question that was changed.
+        InputError: another state or column of pictures, or a question that was changed.
     """
+    if new.pictures != old.pictures:
+        raise InputError(
+            "round.other_pictures",
+            "{path}: its column of pictures is not the run's; questions can only be added about the same pictures",
+            remedy="take the run's pictures, or begin a new run",
+            path=path,
+        )
     if new.state != old.state:
         raise InputError(
             "round.other_state",

@@ -23,7 +23,7 @@ from engine.batch.form_exchange import export_request, import_request
 from engine.batch.manifest import manifest_of
 from engine.batch.picture_check import look_at_pictures
 from engine.batch.prepare import PreparedRun, prepare
-from engine.batch.rounds import retry
+from engine.batch.rounds import extended, retry
 from engine.batch.row_sample import sample_rows
 from engine.batch.row_state import EMPTY_STATE, NO_PICTURE, RowStates
 from engine.batch.runner import run
@@ -173,6 +173,15 @@ def test_the_first_rows_are_looked_at_before_a_run(tmp_path: Path) -> None:
     assert good is not None
     assert good.sentence == "the pictures of the first 2 rows can be read"
     assert look_at_pictures(prepared(tmp_path, pictures=None)) is None
+
+
+def test_questions_are_added_about_the_same_pictures() -> None:
+    old = parse_form(form(NOUL, pictures={"column": "photo"}, version=3), "old")
+    more = parse_form(form(NOUL, CHOICE, pictures={"column": "photo"}, version=3), "more")
+    assert len(extended(old, more, "more.json").questions) == 2
+    for other in (form(NOUL, CHOICE), form(NOUL, CHOICE, pictures={"column": "other"}, version=3)):
+        with pytest.raises(InputError, match="about the same pictures"):
+            extended(old, parse_form(other, "other"), "other.json")
 
 
 def test_samples_leave_out_rows_without_a_picture(tmp_path: Path) -> None:
