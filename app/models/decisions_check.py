@@ -32,7 +32,7 @@ class Problem:
     Attributes:
         question: index of the question, or None for the form itself.
         field: ``id``, ``instructions``, ``criteria``, ``criteria.3`` (the fourth option or level), ``gold``,
-            ``threshold``, ``state``, ``group``, ``questions``.
+            ``threshold``, ``state``, ``group``, ``pictures``, ``questions``.
         text: for the user, translated.
     """
 
@@ -66,6 +66,8 @@ def check_form(form: Form, columns: Sequence[str] | None = None) -> tuple[Proble
         found.append(Problem(None, "state", translate("FormCheck", "Say what text of a row the questions are about.")))
     if form.group and columns is not None and form.group not in columns:
         found.append(Problem(None, "group", _no_column(form.group)))
+    if form.pictures is not None and columns is not None and form.pictures.column not in columns:
+        found.append(Problem(None, "pictures", _no_column(form.pictures.column)))
     ids = Counter(question.id for question in form.questions)
     for index, question in enumerate(form.questions):
         found += [Problem(index, field, text) for field, text in _question(question, ids, columns)]

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from engine.domain.form import Form
+from engine.domain.picture import PictureColumn
 from engine.domain.question import MAX_QUESTIONS, Choice, Noul, Option, Question, QuestionType, Score
 from engine.domain.reading import Method
 
@@ -165,6 +166,11 @@ class FormDocument(QObject):
 
     def set_group(self, group: str) -> None:
         self.edit(replace(self._form, group=group or None), self.tr("group column"), key="group")
+
+    def set_pictures(self, column: str, separator: str) -> None:
+        """The column that names pictures, empty for none, and what stands between several of a cell."""
+        chosen = PictureColumn(column, separator) if column else None
+        self.edit(replace(self._form, pictures=chosen), self.tr("column of pictures"), key="pictures")
 
     def set_method(self, method: Method) -> None:
         self.edit(replace(self._form, method=method), self.tr("reading method"), key="method")

@@ -23,6 +23,7 @@ class PreviewFacts:
         reading: the answer with its evidence.
         seconds: wall time of the read, all draws together.
         draws: what each draw saw, in the order of the question's labels.
+        pictures: paths of those that the model was shown.
     """
 
     question: Question
@@ -32,6 +33,7 @@ class PreviewFacts:
     reading: Reading
     seconds: float
     draws: tuple[Draw, ...] = ()
+    pictures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ class AnswerDetail:
         prompt: the words that were put to the model; empty when the row's text cannot be made.
         earlier: readings of earlier rounds that this one replaced, and later attempts that failed.
         label: what a reviewer said, or None.
+        pictures: paths of those that the row names.
     """
 
     question: Question
@@ -27,6 +28,7 @@ class AnswerDetail:
     prompt: str = ""
     earlier: tuple[Reading, ...] = ()
     label: Label | None = None
+    pictures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from app.pages.decisions_runs import RunsPart
 from app.pages.decisions_table import TablePart
 from app.presenters.decisions import DecisionsPresenter, EngineHandle
 from app.presenters.decisions_method import MethodPresenter
+from app.presenters.decisions_pictures import PicturesPresenter
 from app.presenters.decisions_trial import TrialPresenter
 from app.presenters.run import RunPresenter
 from app.presenters.run_results import ResultsPresenter
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 FORM, TABLE, TRY, RUNS, METHOD = range(5)
 CONTRACTS = "contradictions"  # a bundled example
+TABLE_FIELDS = ("state", "group", "pictures")  # of the form, that step 2 edits
 NAME_WIDTHS = (110, 260)  # pixels; least and most of the form's name
 
 
@@ -55,6 +57,7 @@ class DecisionsPage(QWidget):
         self._engine, self._settings, self._notifier = engine_presenter, settings, notifier
         self.presenter = DecisionsPresenter(engine_presenter, self)
         self.trial = TrialPresenter(engine_presenter, self.presenter, self)
+        self.pictures = PicturesPresenter(engine_presenter, self.presenter, self)
         self.methods = MethodPresenter(engine_presenter, self.presenter, self)
         self.runs = RunPresenter(engine_presenter, self)
         self.results = ResultsPresenter(self)
@@ -76,6 +79,7 @@ class DecisionsPage(QWidget):
 
     async def close_down(self) -> None:
         """The window leaves: the worker ends, files are closed. What is stored stays."""
+        await self.pictures.close_down()
         await self.trial.close_down()
         await self.methods.close_down()
         await self.presenter.close_down()
@@ -206,6 +210,7 @@ class DecisionsPage(QWidget):
         presenter.preview_failed.connect(self._on_preview_failed)
         self.preview.read_requested.connect(self._read)
         self._connect_trial()
+        self._connect_pictures()
         for part in (self.form_part, self.table_part, self.runs_part):
             part.example_requested.connect(self.files.open_example)
         self.form_part.open_requested.connect(self.files.ask_open)
@@ -228,6 +233,16 @@ class DecisionsPage(QWidget):
         trial.failed.connect(self._on_preview_failed)
         setup.order_requested.connect(trial.check_order)
         trial.order_found.connect(setup.show_order)
+
+    def _connect_pictures(self) -> None:
+        pictures, table, document = self.pictures, self.table_part, self.presenter.document
+        pictures.row_ready.connect(table.state.pictures.show_pictures)
+        pictures.checked.connect(table.show_check)
+        for strip in (self.preview.pictures, self.runs_part.answers.pictures):
+            strip.wanted.connect(lambda paths, strip=strip: pictures.load(paths, strip.receive))
+        for signal in (pictures.sight_changed, document.changed):
+            signal.connect(lambda: table.show_sight(pictures.sight))
+            signal.connect(self._show_readiness)
 
     # ---- reads and runs
     def start_run(self, concurrency: int) -> None:
@@ -273,8 +288,8 @@ class DecisionsPage(QWidget):
     def _show_readiness(self) -> None:
         """What stands between now and a run, in the order of the steps."""
         presenter, facts = self.presenter, self.presenter.table.facts
-        in_form = sum(1 for problem in presenter.problems if problem.field not in ("state", "group"))
-        in_table = sum(1 for problem in presenter.problems if problem.field in ("state", "group"))
+        in_form = sum(1 for problem in presenter.problems if problem.field not in TABLE_FIELDS)
+        in_table = sum(1 for problem in presenter.problems if problem.field in TABLE_FIELDS)
         in_table += bool(presenter.rendered[1] or presenter.table.fault or presenter.table.selection_fault)
         self._mark(FORM, self.tr("1  Questions"), in_form if presenter.document.form.questions else 0)
         self._mark(TABLE, self.tr("2  Table and text"), in_table if presenter.document.form.questions else 0)
@@ -294,6 +309,8 @@ class DecisionsPage(QWidget):
                 if starting
                 else self.tr("No engine is running. Start it on the Engine page.")
             )
+        elif self.pictures.blind:
+            reason = self.tr("The engine sees no pictures: {why}.").format(why=self.pictures.blind)
         self.preview.set_ready(reason)
         self.method_part.show_state()
         if not reason and not presenter.document.form.name.strip():

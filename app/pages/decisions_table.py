@@ -11,13 +11,16 @@ from PySide6.QtWidgets import QWidget
 from app.models.decisions_table import RowsWanted
 from app.presenters.decisions import DecisionsPresenter
 from app.widgets.decisions.flow import WrappingPane
-from app.widgets.decisions.parts import ScrollPane, bare_splitter, hbox, label, vbox
+from app.widgets.decisions.parts import ScrollPane, bare_splitter, counted, hbox, label, vbox
+from app.widgets.decisions.picture_column import PictureColumnBar
 from app.widgets.decisions.question_editor import ColumnBox
 from app.widgets.decisions.row_choice import RowChoice
 from app.widgets.decisions.state_editor import StateEditor
 from app.widgets.decisions.table_picker import MappingBar, TablePicker
+from engine.batch.picture_check import PictureCheck
 from engine.batch.selection import Operator, Selection, condition
 from engine.batch.template import column_reference
+from engine.domain.picture import Sight
 from engine.errors import InputError
 
 
@@ -41,6 +44,7 @@ class TablePart(QWidget):
         self.state = StateEditor()
         self.setAcceptDrops(True)
         self.group = ColumnBox("form_group", self.tr("Group column"))
+        self.pictures = PictureColumnBar()
         self._build()
         self._connect()
         self._show_form()
@@ -55,7 +59,7 @@ class TablePart(QWidget):
         group = hbox(title, self.group, hint)
         group.setStretchFactor(hint, 1)
         upper = WrappingPane(vbox(self.picker, self.rows, spacing=10))
-        lower = WrappingPane(vbox(self.mapping, self.state, group, spacing=10))
+        lower = WrappingPane(vbox(self.mapping, self.state, self.pictures, group, spacing=10))
         self.group.setFixedWidth(220)
         splitter = bare_splitter("table_splitter", upper, lower, sizes=(300, 330), vertical=True)
         box = vbox(ScrollPane(splitter, sideways=True))
@@ -77,6 +81,7 @@ class TablePart(QWidget):
         self.state.which_changed.connect(self._show_row)
         self.state.row_wanted.connect(presenter.show_row)
         self.group.column_edited.connect(document.set_group)
+        self.pictures.edited.connect(document.set_pictures)
         document.changed.connect(self._show_form)
         table.changed.connect(self._show_table)
         table.failed.connect(self._on_failed)
@@ -111,6 +116,8 @@ class TablePart(QWidget):
         form = self._presenter.document.form
         self.state.show_templates(form.state, form.document or "")
         self.group.show_column(form.group or "")
+        chosen = form.pictures
+        self.pictures.show_column(chosen.column if chosen else "", chosen.separator if chosen else "")
 
     def _show_table(self) -> None:
         table = self._presenter.table
@@ -119,8 +126,35 @@ class TablePart(QWidget):
         columns = [(name, f"{{{{ {column_reference(name)} }}}}") for name in table.columns]
         self.state.set_columns(columns)
         self.group.set_columns(table.columns)
+        self.pictures.set_columns(table.columns)
         self.rows.setVisible(table.facts is not None)
         self.rows.set_columns(table.columns)
+
+    def show_sight(self, sight: Sight) -> None:
+        """Whether the engine takes the pictures that the form names."""
+        if self._presenter.document.form.pictures is None or sight.sees == "yes":
+            self.pictures.show_sight("", blind=False)
+        elif sight.sees == "no":
+            text = self.tr("This engine sees no pictures: {why}. Such a form does not run on it.")
+            self.pictures.show_sight(text.format(why=sight.why), blind=True)
+        else:
+            why = sight.why or self.tr("no engine has been asked yet")
+            text = self.tr("It is not known whether the engine sees pictures ({why}); try one row first.")
+            self.pictures.show_sight(text.format(why=why), blind=False)
+
+    def show_check(self, found: PictureCheck | None) -> None:
+        """What was found of the first rows' pictures."""
+        if found is None:
+            self.pictures.show_check("", bad=False)
+        elif not found.faults:
+            text = counted(found.rows, self.tr("The picture of the first row is there."), self._all_there())
+            self.pictures.show_check(text, bad=False)
+        else:
+            text = self.tr("{n} of the first {all} rows would get no answer for want of a picture: {first}")
+            self.pictures.show_check(text.format(n=found.faults, all=found.rows, first=found.first), bad=True)
+
+    def _all_there(self) -> str:
+        return self.tr("The pictures of the first {n} rows are there.")
 
     def _select(self, wanted: RowsWanted) -> None:
         self._presenter.table.select(Selection(wanted.where, wanted.first, wanted.sample, wanted.seed))

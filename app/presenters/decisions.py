@@ -29,7 +29,7 @@ from engine.domain.question import Question
 from engine.errors import EngineError, InputError
 from engine.reads.interference import SAMPLE_ROWS, measure_interference
 from engine.reads.labels import JointLines, Tokenize, alone_labels
-from engine.reads.reader import Reader
+from engine.reads.reader import Reader, ReadPreview
 
 LABEL_CHECK_AFTER_MS = 350  # of silence while typing
 DRAFT_AFTER_MS = 1000  # likewise; a crash loses at most this much
@@ -202,19 +202,17 @@ class DecisionsPresenter(QObject):
         if client is None or question is None or row >= self.table.sample_size:
             self.preview_failed.emit(self.tr("Nothing to read: the engine, the row or the question is not there."))
             return
-        text, error = self.table.render(form.state, row)
-        if error or not text.strip():
-            self.preview_failed.emit(error or self.tr("This row's text is empty; a run skips it."))
+        state, error = self.table.state(form, row)
+        if error:
+            self.preview_failed.emit(error)
             return
         asked = form.questions if joint else (question,)
-        reader = await Reader.open(client, asked, replace(form.method, joint=joint))
+        pictured = form.pictures is not None
+        reader = await Reader.open(client, asked, replace(form.method, joint=joint), pictures=pictured)
         begun = time.perf_counter()
-        seen = await reader.preview(text, question_id)
+        seen = await reader.preview(state, question_id)
         seconds = time.perf_counter() - begun
-        slot = -1 if seen.slot is None else seen.slot
-        self.preview_ready.emit(
-            PreviewFacts(question, seen.prompt, seen.canvas, slot, seen.reading, seconds, seen.draws)
-        )
+        self.preview_ready.emit(preview_facts(question, replace(seen, latency_s=seconds)))
 
     def measure_joint(self) -> None:
         spawn(self, self._measure_joint(), "compare joint and alone")
@@ -355,6 +353,13 @@ class DecisionsPresenter(QObject):
             await self.read_once(row, question_id, joint)
         except EngineError as error:
             self.preview_failed.emit(str(error))
+
+
+def preview_facts(question: Question, seen: ReadPreview) -> PreviewFacts:
+    """One read as the page shows it."""
+    slot = -1 if seen.slot is None else seen.slot
+    shown = tuple(each.path for each in seen.pictures)
+    return PreviewFacts(question, seen.prompt, seen.canvas, slot, seen.reading, seen.latency_s, seen.draws, shown)
 
 
 def form_text(form: Form, source: str) -> str:

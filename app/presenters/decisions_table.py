@@ -14,8 +14,10 @@ from PySide6.QtCore import QObject, Signal
 from app.models.decisions_table import TableFacts
 from app.tasks import spawn
 from engine import paths
+from engine.batch.form import check_columns
 from engine.batch.pasted import save_pasted
 from engine.batch.row_sample import sample_rows
+from engine.batch.row_state import RowStates
 from engine.batch.selection import Selection, check_filter, select
 from engine.batch.tables import Table, TableFormat, sniff
 from engine.batch.template import RowTemplate, column_reference
@@ -137,6 +139,21 @@ class TablePresenter(QObject):
             return RowTemplate(source, self.columns).render(self.row(index)), ""
         except EngineError as error:
             return "", str(error)
+
+    def state(self, form: Form, index: int) -> tuple[State, str]:
+        """What is asked about a row of the sample, or why a run asks nothing about it."""
+        if form.pictures is None or not self._sample or self.facts is None:
+            text, error = self.render(form.state, index)
+            empty = "" if text.strip() else self.tr("This row's text is empty; a run skips it.")
+            return text, error or empty
+        try:
+            check_columns(form, self.columns, form.name)
+            states = RowStates(form, self.columns, Path(self.facts.path).parent)
+            state = states.render(self.row(index))
+        except EngineError as error:
+            return "", str(error)
+        nothing = states.nothing(state)
+        return state, self.tr("This row names no picture; a run skips it.") if nothing else ""
 
     async def sampled(self, form: Form, count: int) -> list[tuple[str, State]]:
         """(number, state) of rows at random out of those that a run would read: those that the command line draws too.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from app.models.decisions_preview import PreviewFacts, TrialFacts
-from app.presenters.decisions import DecisionsPresenter, EngineHandle
+from app.presenters.decisions import DecisionsPresenter, EngineHandle, preview_facts
 from app.tasks import cancel_all, spawn
 from engine.client.http import EngineClient
 from engine.domain.question import Question
 from engine.errors import EngineError, UserError
 from engine.reads.interference import SAMPLE_ROWS
 from engine.reads.order import measure_order
-from engine.reads.reader import Reader, ReadPreview
+from engine.reads.reader import Reader
 from engine.reads.trial import TRY_ROWS, WayTried, try_row, try_rows
 
 
@@ -55,11 +55,12 @@ class TrialPresenter(QObject):
         table, form = self._decisions.table, self._decisions.document.form
         try:
             client = self._client()
-            text, error = table.render(form.state, row) if row < table.sample_size else ("", "")
-            if error or not text.strip():
-                self.failed.emit(error or self.tr("This row's text is empty; a run skips it."))
+            missing = self.tr("There is no such row.")
+            state, error = table.state(form, row) if row < table.sample_size else ("", missing)
+            if error:
+                self.failed.emit(error)
                 return
-            tried = await try_row(client, form.questions, form.method, text)
+            tried = await try_row(client, form.questions, form.method, state)
         except EngineError as error_:
             self.failed.emit(str(error_))
             return
@@ -79,7 +80,7 @@ class TrialPresenter(QObject):
         form, table = self._decisions.document.form, self._decisions.table
         try:
             rows = await table.sampled(form, TRY_ROWS)
-            reader = await Reader.open(self._client(), form.questions, form.method)
+            reader = await Reader.open(self._client(), form.questions, form.method, pictures=form.pictures is not None)
             tried = await try_rows(reader, rows, concurrency=concurrency)
         except EngineError as error:
             self.failed.emit(str(error))
@@ -103,9 +104,4 @@ class TrialPresenter(QObject):
 
 
 def _facts(questions: tuple[Question, ...], way: WayTried) -> tuple[PreviewFacts, ...]:
-    return tuple(_fact(question, seen) for question, seen in zip(questions, way.questions, strict=False))
-
-
-def _fact(question: Question, seen: ReadPreview) -> PreviewFacts:
-    slot = -1 if seen.slot is None else seen.slot
-    return PreviewFacts(question, seen.prompt, seen.canvas, slot, seen.reading, seen.latency_s, seen.draws)
+    return tuple(preview_facts(question, seen) for question, seen in zip(questions, way.questions, strict=False))

@@ -11,11 +11,13 @@ from app.models.results import AnswerRow
 from app.models.results_detail import AnswerDetail
 from engine.batch.prepare import form_of
 from engine.batch.review import CANNOT_TELL
+from engine.batch.row_state import RowStates
 from engine.batch.template import RowTemplate
 from engine.domain.form import Form
+from engine.domain.picture import paths_of
 from engine.domain.question import Question
 from engine.domain.run import Label, RunInfo, Totals
-from engine.errors import InputError
+from engine.errors import InputError, UserError
 from engine.reads.prompt import alone_prompt, joint_prompt
 from engine.store.run_browse import Browse, RunBrowser, StoredAnswer
 
@@ -139,7 +141,18 @@ def detail_of(browser: RunBrowser, form: Form, key: int) -> AnswerDetail | None:
         _prompt(browser, form, answer),
         tuple(browser.earlier(answer.row, answer.row).get(place, ())),
         browser.labels(answer.row, answer.row).get(place),
+        _pictures(browser, form, dict(cells)),
     )
+
+
+def _pictures(browser: RunBrowser, form: Form, row: dict[str, str]) -> tuple[str, ...]:
+    """Where the row's pictures lie; empty when it names none that could."""
+    spec = browser.spec
+    try:
+        states = RowStates(replace(form, state="-"), spec.columns, Path(spec.table_path).parent)
+        return tuple(paths_of(states.render(row)))
+    except UserError:  # the answer's error says why
+        return ()
 
 
 def _prompt(browser: RunBrowser, form: Form, answer: StoredAnswer) -> str:

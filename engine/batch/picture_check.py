@@ -44,12 +44,13 @@ def look_at_pictures(prepared: PreparedRun, rows: int = ROWS) -> PictureCheck | 
     table, columns = prepared.table, prepared.table.columns
     states = RowStates.of_table(prepared.form, table)
     looked = preview_selection(table, Selection(**prepared.spec.selection), rows)
-    found = [(number, _fault(states, dict(zip(columns, cells, strict=True)))) for number, cells in looked]
+    found = [(number, fault_of(states, dict(zip(columns, cells, strict=True)))) for number, cells in looked]
     faults = [f"row {number}: {why}" for number, why in found if why]
     return PictureCheck(len(looked), len(faults), faults[0] if faults else "")
 
 
-def _fault(states: RowStates, row: dict[str, str]) -> str:
+def fault_of(states: RowStates, row: dict[str, str]) -> str:
+    """Why a row would get no answer for want of a picture; empty when it has all of them. Reads the files."""
     try:
         state = states.render(row)
         for path in paths_of(state):

@@ -26,6 +26,7 @@ from app.widgets.decisions.parts import (
     number_box,
     vbox,
 )
+from app.widgets.decisions.picture_strip import PictureStrip
 from engine.domain.reading import Method
 
 LEAST_CHARACTERS = 3  # of a choice that can be read in a small window
@@ -73,6 +74,7 @@ class PreviewPane(QWidget):
         self.message = FieldMessage("preview_message")
         self.prompt = FixedText("preview_prompt", self.tr("The exact prompt"), read_only=True)
         set_role(self.prompt, "log")
+        self.pictures = PictureStrip("preview_pictures")
         self.canvas = CanvasStrip("preview_canvas")
         self.answer = AnswerView("preview_answer")
         self.draws = DrawsView("preview_draws")
@@ -156,6 +158,7 @@ class PreviewPane(QWidget):
         self._stack.setCurrentIndex(1)
         unseen = self.tr("The server words the prompt and the canvas itself on the native wire.")
         self.prompt.setPlainText(facts.prompt or unseen)
+        self.pictures.ask(facts.pictures)
         self.canvas.show_canvas(facts.canvas, facts.slot)
         self.answer.show_answer(facts.question, facts.reading, facts.seconds)
         self.draws.show_draws(facts.question, facts.draws, self._method.seed, "preview", self._method.min_mass)
@@ -199,6 +202,7 @@ class PreviewPane(QWidget):
         hint = label(self.tr("noise stands in the marked slot; one denoise step fills it"), "muted")
         left.setLayout(
             vbox(
+                self.pictures,
                 label(self.tr("Prompt"), "heading"),
                 self.prompt,
                 hbox(label(self.tr("Canvas"), "heading"), hint, 1),

@@ -23,6 +23,7 @@ from app.theme import set_role, tokens_of
 from app.widgets.decisions.answer_view import STATUS_SIGNS, AnswerView, value_text
 from app.widgets.decisions.draws_view import DrawsView
 from app.widgets.decisions.parts import FixedText, Heads, bare_splitter, hbox, icon_button, label, named, vbox
+from app.widgets.decisions.picture_strip import PictureStrip
 from app.widgets.decisions.results_filter import ResultsFilter
 from engine.domain.question import Question
 from engine.domain.reading import Reading
@@ -109,6 +110,7 @@ class ResultsView(QWidget):
         self.draws = DrawsView("results_draws", live=True)
         self.draws.wanted.connect(lambda: self.draws_wanted.emit(self._shown))
         self._shown: AnswerDetail | None = None
+        self.pictures = PictureStrip("results_pictures")
         self.input = FixedText("results_input", self.tr("The row as the table has it"), read_only=True)
         set_role(self.input, "log")
         self._list = QWidget()
@@ -146,6 +148,7 @@ class ResultsView(QWidget):
         if self._shown is None or (detail.row, detail.reading) != (self._shown.row, self._shown.reading):
             self.draws.clear()
         self._shown = detail
+        self.pictures.ask(detail.pictures)
         self.draws.setVisible(detail.reading.status in ("ok", "unreadable"))
         self.input.setPlainText("\n\n".join(f"{column}:\n{cell}" for column, cell in detail.cells))
         self.prompt.setPlainText(detail.prompt or self.tr("The text of this row cannot be made."))
@@ -231,6 +234,7 @@ class ResultsView(QWidget):
         content.setLayout(
             vbox(
                 vbox(hbox(self._head, close), self._asked, spacing=2),
+                self.pictures,
                 self.answer,
                 self.draws,
                 self._label,

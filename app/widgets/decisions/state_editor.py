@@ -34,6 +34,7 @@ from app.widgets.decisions.parts import (
     number_box,
     vbox,
 )
+from app.widgets.decisions.picture_strip import PictureStrip
 
 LEAST_LINES = 13  # of text, as high as the editor is at least
 CHIPS = 12  # more columns are in the menu only
@@ -139,6 +140,7 @@ class StateEditor(QWidget):
         self.rendered.setReadOnly(True)
         self.rendered.setTabChangesFocus(True)
         set_role(self.rendered, "sunken")
+        self.pictures = PictureStrip("state_pictures")
         self.row = self._make_row_box()
         self._of = label("", "muted")
         self._chips = FlowLayout()
@@ -280,9 +282,8 @@ class StateEditor(QWidget):
         after = button(self.tr("Next"), "row_next", lambda: self.row.stepBy(1), role="quiet")
         self._title = ElidedLabel("heading")
         right = QWidget()
-        right.setLayout(
-            vbox(hbox(self._title, 1, before, after, label(self.tr("row"), "muted"), self.row, self._of), self.rendered)
-        )
+        head = hbox(self._title, 1, before, after, label(self.tr("row"), "muted"), self.row, self._of)
+        right.setLayout(vbox(head, self.pictures, self.rendered))
         splitter = bare_splitter("state_splitter", left, right, sizes=(430, 570))
         self.setLayout(vbox(splitter))
         self._on_which()
