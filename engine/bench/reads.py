@@ -23,7 +23,7 @@ import shlex
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +34,7 @@ import aiohttp
 from engine.bench.reads_load import (
     JOINT,
     QUESTIONS,
+    RAMP_S,
     Difference,
     Prompts,
     Rate,
@@ -63,6 +64,7 @@ WHAT = ("rates", "pairs")
 LOADS = ("ceiling", "fresh", "shared_ceiling", "shared", "joint", "native")
 """Methods of ``Prompts``."""
 LOOK_S = 0.5
+NOTHING = Rate(0.0, 0.0, 0.0, 0)
 TOLD = 50  # pairs between two lines about them
 
 
@@ -188,7 +190,7 @@ async def _measured(session: aiohttp.ClientSession, url: str, asked: Setting, *,
     if "rates" in asked.what:
         await warm(session, url, prompts, asked)
         for name in LOADS:
-            found.rates[name] = await rate_of(session, url, getattr(prompts, name), asked.in_flight, asked.seconds)
+            found.rates[name] = await _rate(session, url, getattr(prompts, name), asked)
             _tell(name, found.rates[name])
         found.answers = await _mixed(session, url, prompts, asked, stock=False)
         if compare_paths:
@@ -196,6 +198,16 @@ async def _measured(session: aiohttp.ClientSession, url: str, asked: Setting, *,
     if compare_paths and "pairs" in asked.what:
         found.alone = await _pairs(session, url, prompts, asked)
     return found
+
+
+async def _rate(session: aiohttp.ClientSession, url: str, make: Callable[[], Request], asked: Setting) -> Rate:
+    """Of one load; one that nothing was answered of fails its figure, and not what the other loads have come to."""
+    try:
+        return await rate_of(session, url, make, asked.in_flight, asked.seconds)
+    except UserError as error:
+        if error.code != "bench.no_answer":
+            raise
+        return NOTHING
 
 
 async def _pairs(session: aiohttp.ClientSession, url: str, prompts: Prompts, asked: Setting) -> list[tuple[Any, Any]]:
@@ -324,16 +336,24 @@ def _rates(stock: Measured, fast: Measured) -> dict[str, Figure]:
             times = QUESTIONS if name == "joint" else 1
             detail = f"p50 {rate.middle_ms:.0f} ms, p99 {rate.high_ms:.0f} ms, {rate.count} answers"
             unit = "prompts/s" if name.endswith("ceiling") else "questions/s"
-            figures[f"{server}_{name}"] = Figure(rate.per_s * times, unit, detail=detail)
+            figures[f"{server}_{name}"] = (
+                Figure(rate.per_s * times, unit, detail=detail)
+                if rate.count
+                else Figure(0.0, unit, "at least", 1 / RAMP_S, "nothing was answered in time")
+            )
+    both = {name for name in LOADS if stock.rates[name].count and fast.rates[name].count}
     for name, most, ceiling in (("fresh", FRESH_TIMES, "ceiling"), ("shared", SHARED_TIMES, "shared_ceiling")):
+        if not {name, ceiling} <= both:
+            continue
         highest = max(stock.rates[ceiling].per_s, fast.rates[ceiling].per_s)
         target = min(most, OF_CEILING * highest / stock.rates[name].per_s)
         ratio = fast.rates[name].per_s / stock.rates[name].per_s
         figures[f"{name}_ratio"] = Figure(ratio, "", "at least", target, f"the lesser of {most:g} and 0.8 of ceiling")
         p99 = fast.rates[name].high_ms / stock.rates[name].high_ms
         figures[f"{name}_p99_ratio"] = Figure(p99, "", "at most", 1.0)
-    joint = fast.rates["joint"].per_s / stock.rates["joint"].per_s
-    figures["joint_ratio"] = Figure(joint, "", "at least", 1.0)
+    if "joint" in both:
+        joint = fast.rates["joint"].per_s / stock.rates["joint"].per_s
+        figures["joint_ratio"] = Figure(joint, "", "at least", 1.0)
     return figures
 
 

@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from engine.bench import reads
+from engine.bench import reads, reads_load
 from engine.bench.reads_load import QUESTIONS, Prompts, Rate, difference, open_prompts, rate_of
 from engine.errors import UserError
 from engine.paths import demo_model_dir
@@ -117,6 +118,27 @@ def test_pairs_alone_need_no_stock_server() -> None:
     assert set(found.figures) == {"path_share", "path_logprob"}
     assert not found.passed
     assert reads.result(None, measured(1.0, 1.0, 0.5004), SETTING).passed
+
+
+def test_a_load_without_an_answer_fails_its_figure_and_leaves_the_others() -> None:
+    stock, fast = measured(90.0, 100.0, 0.5), measured(100.0, 120.0, 0.5)
+    fast.rates["shared"] = reads.NOTHING
+    found = reads.result(stock, fast, SETTING)
+    assert not found.figures["fast_shared"].passed
+    assert "shared_ratio" not in found.figures
+    assert found.figures["fresh_ratio"].passed
+    assert {"joint_ratio", "path_share", "under_load_share"} <= set(found.figures)
+    assert not found.passed
+
+
+async def test_nothing_answered_is_no_end_of_the_measurement_and_a_refusal_is(seen: list[int]) -> None:
+    asked = reads.Setting("python", "model", (), {}, in_flight=2, seconds=0.05)
+    async with loopback(seen) as url, aiohttp.ClientSession() as client:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(reads_load, "RAMP_S", 0.05)  # two are in flight, and three are answered together
+            assert await reads._rate(client, url, prompts().fresh, asked) == reads.NOTHING
+        with pytest.RaisesGroup(pytest.RaisesExc(UserError, match="answered 400"), flatten_subgroups=True):
+            await reads._rate(client, url, prompts().native, replace(asked, in_flight=1))
 
 
 def test_the_words_behind_the_dashes() -> None:
