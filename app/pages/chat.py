@@ -23,6 +23,7 @@ from app.models.engine_state import EngineState
 from app.theme import set_role
 from app.widgets.canvas_view import CanvasView
 from app.widgets.chat.conversation_list import ConversationList
+from app.widgets.chat.drop_anywhere import DropAnywhere
 from app.widgets.chat.figures import FiguresBar
 from app.widgets.chat.find_bar import FindBar
 from app.widgets.chat.meter import ContextMeter
@@ -71,6 +72,7 @@ class ChatPage(QWidget):
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(slot)
         self.setFocusProxy(self.composer)
+        DropAnywhere(self, self.composer.text)
         self.set_engine_state(self._state)
 
     def attach(self, presenter: ChatPresenter) -> None:
@@ -250,7 +252,7 @@ class ChatPage(QWidget):
 
     def _on_sample(self, text: str) -> None:
         self.composer.put(text)
-        self._on_sent(text)
+        self.composer.text.submitted.emit()
 
     def _on_sent(self, text: str) -> None:
         if self._presenter is None:
@@ -280,8 +282,11 @@ class ChatPage(QWidget):
         self._arrange()
 
     def _on_appended(self, messages: list[StoredMessage]) -> None:
-        self.composer.clear()
-        self.chats.set_current(self._presenter.current if self._presenter is not None else None)
+        presenter = self._presenter
+        assert presenter is not None
+        if not presenter.draft:
+            self.composer.clear()
+        self.chats.set_current(presenter.current)
         if messages:
             self._middle.setCurrentWidget(self.transcript)
             self.transcript.append(messages)

@@ -27,6 +27,7 @@ from app.tasks import cancel_all, spawn
 from engine.client.http import EngineClient
 from engine.domain.chat import Message
 from engine.domain.conversation import StoredMessage, sent_messages
+from engine.domain.picture import StoredPicture
 from engine.errors import EngineError, EngineUnreachable, UserError
 from engine.store.chats import ChatStore
 
@@ -87,7 +88,7 @@ class ChatPresenter(OpenConversation):
         caller's until ``appended``."""
         if not text.strip() and not self.pictures:
             return False
-        return self._start(Request("ask", self.tip, text.strip(), self.pictures))
+        return self._start(Request("ask", self.tip, text.strip(), self.pictures, is_draft=True))
 
     def edit(self, question: int, text: str) -> bool:
         """Asks another version of a question, with its pictures; the old one and what followed it are kept."""
@@ -208,8 +209,8 @@ class ChatPresenter(OpenConversation):
         if way == "branch":
             request = self._alone(request)
         path = await path_of(self.store, request.last)
-        sight = await self.sight.known()
         pictures = request.pictures_with(path)
+        sight = await self.sight.known() if pictures else self.sight.value
         if sight.sees == "no" and pictures and not request.unseen and job.conversation not in self._agreed:
             self._ask_unseen(job, request, Unseen(len(pictures), sight.why, bool(request.pictures)))
             return
@@ -288,13 +289,24 @@ class ChatPresenter(OpenConversation):
             return self.store.answer_again(job.conversation, request.last, model=author)
         shown, text, pictures = self._is_shown(job), request.text, request.pictures
         if job.conversation is not None:
-            return self.store.ask(job.conversation, request.last, text, model=author, pictures=pictures)
+            keep = None if request.is_draft else self._draft_of(job.conversation)
+            row = self.store.ask(job.conversation, request.last, text, model=author, pictures=pictures)
+            if keep is not None:
+                self.store.set_draft(job.conversation, keep[0])
+                self.store.set_draft_pictures(job.conversation, keep[1])
+            return row
         job.conversation, row = self.store.ask_first(text, self.options, model=author, pictures=pictures)
         if shown:
             self.current = job.conversation
         self.store.set_note(DRAFT_NOTE, "")
         self._remember_open()
         return row
+
+    def _draft_of(self, conversation: int) -> tuple[str, tuple[StoredPicture, ...]]:
+        """What is being written while an older question is edited: the store takes every question for the draft."""
+        if conversation == self.current:
+            self.save_draft()
+        return self.store.conversation(conversation).draft, self.store.draft_pictures(conversation)
 
     def _show_begun(self, job: Job, request: Request, row: StoredMessage, *, anew: bool) -> None:
         self.changed.emit()
@@ -303,7 +315,7 @@ class ChatPresenter(OpenConversation):
         follows = request.kind == "ask" and request.last == self.tip and not anew
         if request.kind != "continue":
             self.tip = row.id
-        if request.kind == "ask":
+        if request.is_draft:
             self._draft_timer.stop()
             self._draft_changed = False
             self.draft = ""

@@ -80,7 +80,7 @@ class ChatMeter(QObject):
         if client is None or not chat.engine.state.ready or self._cannot is client:
             return ContextUse(None, window, 0)
         try:
-            sees = (await chat.sight.known()).sees != "no"
+            sees = chat.sight.value.sees != "no"  # counted anew when it is known
             base, left_out = await self._base(client, chat.tip, chat.options, sees)
             draft = len(await client.tokenize(chat.draft)) if chat.draft.strip() else 0
             if sees:

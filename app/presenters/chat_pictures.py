@@ -59,8 +59,9 @@ class ChatPictures(QObject):
 
     def remove(self, place: int) -> None:
         """Takes a picture out of the draft of the open conversation."""
-        left = [each for index, each in enumerate(self._chat.pictures) if index != place]
-        spawn(self, self._put(self._chat.current, left), "remove a picture", self._report)
+        if place < len(self._chat.pictures):
+            gone = self._chat.pictures[place]
+            spawn(self, self._remove(self._chat.current, gone), "remove a picture", self._report)
 
     def thumbnail(self, picture: StoredPicture, view: QObject, show: Show) -> None:
         """Gives a small picture, now or later, unless ``view`` has gone; None when it cannot be shown."""
@@ -97,9 +98,12 @@ class ChatPictures(QObject):
             self._waiting[owner] -= 1
             self._tell_waiting()
 
-    async def _put(self, owner: int | None, pictures: Sequence[StoredPicture]) -> None:
+    async def _remove(self, owner: int | None, gone: StoredPicture) -> None:
         async with self._turn:
-            await self._write(owner, pictures)
+            left = list(self._chat.store.draft_pictures(owner))  # read anew: others may have gone meanwhile
+            if gone in left:
+                left.remove(gone)
+                await self._write(owner, left)
 
     async def _write(self, owner: int | None, pictures: Sequence[object]) -> None:
         await asyncio.to_thread(self._chat.store.set_draft_pictures, owner, pictures)  # type: ignore[arg-type]

@@ -23,6 +23,7 @@ class Request:
         last: the message that the path before it ends with; None for a first question.
         text, pictures: a new question; empty for ``again`` (``last`` is the question) and ``continue`` (``last`` is
             the answer).
+        is_draft: it stood in the composer, which is empty afterwards.
         unseen: the user knows that the engine sees no pictures.
     """
 
@@ -30,6 +31,7 @@ class Request:
     last: int | None
     text: str = ""
     pictures: tuple[StoredPicture, ...] = ()
+    is_draft: bool = False
     unseen: bool = False
 
     def pictures_with(self, path: Sequence[StoredMessage]) -> list[StoredPicture]:

@@ -15,6 +15,7 @@ from engine.domain.picture import Sight
 from engine.errors import EngineError
 
 NOT_YET = Sight("unknown")
+ANSWER_S = 10.0
 
 
 class ChatSight(QObject):
@@ -32,9 +33,10 @@ class ChatSight(QObject):
         self._on_state(engine.state)
 
     async def known(self) -> Sight:
-        """What is known once the question that is on its way is answered."""
+        """What is known once the question that is on its way is answered; an engine that does not answer it is not
+        waited for any longer."""
         if self._asking is not None:
-            await asyncio.wait([self._asking])
+            await asyncio.wait([self._asking], timeout=ANSWER_S)
         return self.value
 
     async def close_down(self) -> None:

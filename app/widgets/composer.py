@@ -72,6 +72,10 @@ class ComposerText(QPlainTextEdit):
             return
         super().keyPressEvent(event)
 
+    def takes(self, source: QMimeData) -> bool:
+        """Whether there are files or a picture in it."""
+        return any(url.isLocalFile() for url in source.urls()) or _has_picture(source)
+
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         return source.hasUrls() or _has_picture(source) or super().canInsertFromMimeData(source)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from chat_driver import PICTURE, WINDOW, Reopen, Room, Script, pictures_in, text_of
 from desk_driver import expect, until, within
-from PySide6.QtCore import QMimeData, QSize, Qt, QUrl
-from PySide6.QtGui import QColor, QGuiApplication, QImage
-from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel, QPlainTextEdit, QToolButton
+from PySide6.QtCore import QEvent, QMimeData, QPointF, QSize, Qt, QUrl
+from PySide6.QtGui import QColor, QDropEvent, QGuiApplication, QImage
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QPlainTextEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.widgets.chat.picture_row import PictureRow
@@ -207,6 +207,49 @@ async def test_chips_are_worked_by_keys_alone(seeing: Room, tmp_path: Path, qtbo
     await until(lambda: chip_names(seeing) == [])
     assert seeing.page.focusWidget() is composer.text
     assert seeing.chat.store.draft_pictures(seeing.chat.current) == ()
+
+
+async def test_several_chips_taken_out_at_once_are_all_gone(seeing: Room, tmp_path: Path) -> None:
+    await attached(seeing, *[drawn(tmp_path / f"{name}.png", f"#{name}{name}{name}") for name in ("11", "22", "33")])
+    chips = seeing.page.composer.pictures.chips
+    chips[0].removed.emit()
+    chips[1].removed.emit()  # before the first has gone
+    chips[1].removed.emit()
+    await until(lambda: chip_names(seeing) == ["33.png"])
+
+
+async def test_files_may_be_dropped_anywhere_on_the_page(seeing: Room, tmp_path: Path) -> None:
+    await seeing.ask("hello")
+    page = seeing.page
+
+    def drop(data: QMimeData, kind: QEvent.Type) -> bool:
+        where, modifiers = QPointF(400, 80), Qt.KeyboardModifier.NoModifier
+        event = QDropEvent(where, Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, modifiers, kind)
+        event.ignore()
+        QApplication.sendEvent(page, event)
+        return event.isAccepted()
+
+    data = given(drawn(tmp_path / "cat.png"))
+    assert drop(data, QEvent.Type.DragEnter)
+    assert drop(data, QEvent.Type.Drop)
+    await until(lambda: chip_names(seeing) == ["cat.png"])
+    words = QMimeData()
+    words.setText("only words")
+    assert not drop(words, QEvent.Type.DragEnter)
+
+
+async def test_editing_a_question_leaves_what_is_being_written(seeing: Room, rooms: Reopen, tmp_path: Path) -> None:
+    await seeing.ask("first")
+    question = seeing.path()[0].id
+    await attached(seeing, drawn(tmp_path / "cat.png"))
+    seeing.page.composer.put("half a thought")
+    await seeing.ended(lambda: seeing.chat.edit(question, "first, otherwise"))
+    assert sent(seeing) == [("first, otherwise", [])]
+    assert seeing.page.composer.text.toPlainText() == "half a thought"
+    assert chip_names(seeing) == ["cat.png"]
+    again = await rooms()
+    assert again.page.composer.text.toPlainText() == "half a thought"
+    assert chip_names(again) == ["cat.png"]
 
 
 async def test_a_picture_of_a_message_opens_in_our_own_window(seeing: Room, tmp_path: Path, qtbot: QtBot) -> None:
