@@ -15,11 +15,14 @@ from tests.tools.test_demo_held_out import PARTY_NAMES, example_clauses, skeleto
 from tools.train_demo import (
     clause_daily,
     clause_generic,
+    clause_questions,
     clause_relations,
     clauses,
     data,
+    held_out,
     held_out_clauses,
     held_out_pairs,
+    held_out_set,
     held_out_texts,
     mixture,
     relation_scenes,
@@ -93,6 +96,17 @@ def test_the_whole_pairs_share_no_sentence_and_no_party_with_the_examples() -> N
     r = random.Random(42)
     drawn = {clauses.contradiction(r).questions[0].instructions for _ in range(4000)}
     assert not asked & drawn
+
+
+def test_no_held_out_question_about_clauses_is_asked_in_training() -> None:
+    asked = {
+        *clause_questions.CONFLICT, *clause_questions.CONSISTENT, *clause_questions.SAME,
+        *clause_questions.ONLY_ONE, *clause_questions.BOTH,
+    }  # fmt: skip
+    held = {question for part in held_out_set.QUESTIONS.values() for question in part}
+    assert not asked & (held | {held_out_pairs.QUESTION} | held_out.INSTRUCTIONS)
+    contradict = {*clause_questions.CONFLICT, *clause_questions.ONLY_ONE}
+    assert not contradict & {*clause_questions.CONSISTENT, *clause_questions.BOTH}
 
 
 def test_half_of_the_whole_pairs_contradict() -> None:

@@ -55,6 +55,39 @@ _OTHER = [
     "Does A conflict with B?", "Does the first conflict with the second?", "Is one the opposite of the other?", "Does one exclude the other?", "Would both together be a contradiction?", "Must one of them be wrong?",
     "Is it impossible to obey both?", "Is it impossible to comply with both?", "Is it a conflict?", "Is this a contradiction?", "Do we have a conflict here?", "Is one clause in conflict with the other?",
 ]  # fmt: skip
+# Questions that turn on "only one" and "both": alike in words, opposite in meaning.
+_OF = (
+    "of the clauses",
+    "of these clauses",
+    "of the statements",
+    "of A and B",
+    "of the sentences",
+    "of the two texts",
+    "of them",
+    "of the provisions",
+)
+_HOLD = (
+    "hold",
+    "apply",
+    "be true",
+    "be valid",
+    "be followed",
+    "stand",
+    "be correct",
+    "be in force",
+    "be obeyed",
+    "be kept",
+)
+ONLY_ONE = [
+    *(f"{can} {one} {of} {hold}?" for can in ("Can", "Could", "May") for one in ("only one", "no more than one", "just one", "at most one") for of in _OF for hold in _HOLD),
+    *(f"Must one {of} {fail}?" for of in _OF for fail in ("be wrong", "be false", "give way", "be dropped", "be ignored")),
+    *(f"Do we have to choose one {of}?" for of in _OF), *(f"Is it one or the other {of}?" for of in _OF),
+]  # fmt: skip
+BOTH = [
+    *(f"{can} both {of} {hold}?" for can in ("Can", "Could", "May") for of in _OF for hold in _HOLD),
+    *(f"Is there room for both {of}?" for of in _OF), *(f"{can} we keep both {of}?" for can in ("Can", "May") for of in _OF),
+    *(f"Can {what} {hold} together?" for what in _WHAT for hold in _HOLD), *(f"Can {what} be true at once?" for what in _WHAT),
+]  # fmt: skip
 CONFLICT = [
     *_PLAIN * 3, *_OTHER * 2, *(f"Are {what} {are}?" for what in _WHAT for are in _ARE), *(f"Do {what} {do}?" for what in _WHAT for do in _DO),
 ]  # fmt: skip

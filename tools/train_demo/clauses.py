@@ -380,9 +380,11 @@ def questions_about(r: Random, pair: Pair, plain_only: bool = False) -> Asked:
     u = r.random()
     if plain_only or u < 0.78:
         yes, no = r.choice(questions.CRITERIA) if r.random() < 0.2 else ("", "")
-        return noul(r.choice(questions.CONFLICT), pair.conflict, yes, no)
-    if u < 0.9:
-        return noul(r.choice(questions.CONSISTENT), not pair.conflict)
+        asked = questions.ONLY_ONE if not plain_only and r.random() < 0.15 else questions.CONFLICT
+        return noul(r.choice(asked), pair.conflict, yes, no)
+    if u < 0.92:
+        asked = questions.BOTH if r.random() < 0.4 else questions.CONSISTENT
+        return noul(r.choice(asked), not pair.conflict)
     return noul(r.choice(questions.SAME), pair.same)
 
 
