@@ -28,11 +28,12 @@ def listed(table: Table, owner: str) -> str:
     Args:
         owner: an SQL expression.
     """
-    # length() of a blob looks at its header only.
-    return f"""(SELECT json_group_array(json_array(sha256, name, kind, width, height, size)) FROM
-        (SELECT p.sha256, s.name, p.kind, p.width, p.height, length(p.data) AS size
-         FROM {table} AS s JOIN picture AS p ON p.sha256 = s.picture
-         WHERE s.{_OWNER[table]} = {owner} ORDER BY s.place))"""
+    # length() of a blob looks at its header only. Nearly no message has pictures, and a look is cheaper than a list.
+    found = f"FROM {table} AS s JOIN picture AS p ON p.sha256 = s.picture WHERE s.{_OWNER[table]} = {owner}"
+    return f"""CASE WHEN EXISTS (SELECT 1 FROM {table} WHERE {_OWNER[table]} = {owner}) THEN
+        (SELECT json_group_array(json_array(sha256, name, kind, width, height, size)) FROM
+         (SELECT p.sha256, s.name, p.kind, p.width, p.height, length(p.data) AS size {found} ORDER BY s.place))
+        ELSE '[]' END"""
 
 
 def parsed(array: str) -> tuple[StoredPicture, ...]:

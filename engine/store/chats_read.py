@@ -166,7 +166,8 @@ class ChatReader:
 
     def draft_pictures(self, conversation: int | None) -> tuple[StoredPicture, ...]:
         """The pictures of what is not sent yet; None: of a conversation to be."""
-        with self._rows(f"SELECT {listed('draft_picture', '?')}", (conversation or NO_CONVERSATION,)) as rows:
+        sql = f"SELECT {listed('draft_picture', ':owner')}"
+        with self._rows(sql, {"owner": conversation or NO_CONVERSATION}) as rows:
             return parsed(rows.fetchone()[0])
 
     def history(self, limit: int = PAGE) -> list[str]:
