@@ -54,11 +54,13 @@ def html_report(view: RunView) -> str:
 def _about(view: RunView) -> str:
     spec, info, method, price = view.spec, view.info(), view.spec.method, price_in(view.spec)
     selection = ", ".join(f"{key} {value}" for key, value in spec.selection.items()) or "all rows"
+    pictures = spec.form.get("pictures")
     facts = [
         ("Run", f"{view.id}, {info.state}, {view.created}"),
         ("Table", f"{Path(spec.table_path).name}, {view.rows} rows, SHA-256 {spec.table_sha256[:16]}…"),
         ("Rows read", selection),
         ("Form", f"{len(spec.questions)} question{'s' * (len(spec.questions) != 1)}, SHA-256 {spec.form_sha256[:16]}…"),
+        *((("Pictures", f"of the column {pictures['column']}"),) if pictures else ()),
         ("Engine", spec.engine),
         *((str(key), _shown(value)) for key, value in spec.facts.items() if key != FACT),
         *((("Joint reading", f"{price.sentence} {price.advice}"),) if price is not None else ()),

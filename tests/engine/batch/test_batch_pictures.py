@@ -152,6 +152,8 @@ def _check_export(path: Path, folder: Path, red: str) -> None:
     export_run(path, folder / "out.jsonl")
     lines = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     assert [lines[0]["q.pictures"], lines[3]["q.pictures"]] == [red, None]
+    export_run(path, folder / "out.html")
+    assert "of the column photo" in (folder / "out.html").read_text(encoding="utf-8")
     with RunStore.open(path) as store:
         assert manifest_of(store)["form"]["pictures"] == {"column": "photo"}
 
