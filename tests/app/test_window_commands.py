@@ -23,6 +23,7 @@ from app.windows.desktop import DesktopTools
 from app.windows.main_window import PAGES
 from app.windows.recent import KEPT, RecentForms
 from engine.batch.form import load_form
+from engine.batch.selection import Selection
 from engine.paths import resources_dir
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -221,7 +222,7 @@ async def test_conversations_forms_and_runs_are_found_and_opened(desk: Desk, qtb
     assert desk.chat.current == number
     tickets = resources_dir() / "examples" / "tickets"
     ended = expect(page.runs.ended.connect)
-    page.runs.start(load_form(tickets / "form.json"), tickets / "table.csv", {}, 8)
+    page.runs.start(load_form(tickets / "form.json"), tickets / "table.csv", {}, 8, Selection(first=4))
     run_id, _how = await within(ended)
     tools(desk).open_palette()
     model = palette.model

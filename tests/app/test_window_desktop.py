@@ -24,6 +24,7 @@ from app.windows.desktop import DesktopTools
 from app.windows.messages import DesktopMessages, in_front
 from app.windows.tray import Tray, badged
 from engine.batch.form import load_form
+from engine.batch.selection import Selection
 from engine.paths import resources_dir
 from engine.store.chats_exchange import as_json, write_file
 
@@ -304,7 +305,7 @@ async def test_ends_of_long_work_are_told(
     click()
     assert desk.window.current_page == "chat"
     ended = expect(decisions(desk).runs.ended.connect)
-    decisions(desk).runs.start(load_form(TICKETS / "form.json"), TICKETS / "table.csv", {}, 8)
+    decisions(desk).runs.start(load_form(TICKETS / "form.json"), TICKETS / "table.csv", {}, 8, Selection(first=4))
     run_id, _how = await within(ended)
     assert said.pop()[:2] == (f"run-{run_id}", "The run is finished")
     kill_engine(desk)
