@@ -42,20 +42,20 @@ class EmptyChat(QWidget):
         column.addWidget(title)
         column.addWidget(words)
         column.addSpacing(8)
-        self._samples = []
+        samples = []
         for number, prompt in enumerate(prompts, start=1):
             button = ThemedButton(prompt, f"chat.sample.{number}", role="suggestion")
             button.clicked.connect(lambda _checked=False, text=prompt: self.chosen.emit(text))
             column.addWidget(button)
-            self._samples.append(button)
-        self._giving_way = (*reversed(self._samples), mark, words)  # the first one first
+            samples.append(button)
+        self._giving_way = (mark, words, *reversed(samples))  # in this order
         self._column = column
         column.addStretch(3)
         holder = QWidget()
         holder.setMaximumWidth(WIDTH)
         holder.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         holder.setLayout(column)
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(24, 0, 36, 0)  # the transcript that takes its place has a scroll bar at the right
         row.addStretch(1)
         row.addWidget(holder, 1000)
@@ -72,14 +72,12 @@ class EmptyChat(QWidget):
 
     def _fit(self) -> None:
         """Shows what there is room for, whole: nothing lies on something else."""
+        margins = self.contentsMargins() + self._row.contentsMargins()
+        width = min(self.width() - margins.left() - margins.right(), WIDTH)
         for widget in self._giving_way:
             widget.show()
-        width = min(self.width() - sum(self._margins()), WIDTH)
         for widget in self._giving_way:
+            self._column.invalidate()  # what has just been shown or hidden counts now
             if self._column.totalHeightForWidth(width) <= self.height():
                 break
             widget.hide()
-
-    def _margins(self) -> tuple[int, int]:
-        margins = self.layout().contentsMargins()  # type: ignore[union-attr]
-        return margins.left(), margins.right()

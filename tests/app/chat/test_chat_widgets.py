@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from app.models.chat_list import ConversationModel, HitModel
 from app.widgets.chat.figures import Sparkline, answer_words
 from app.widgets.chat.list_delegate import when
+from app.widgets.empty_chat import EmptyChat
 from app.widgets.markdown import blocks
 from app.widgets.markdown_stream import StreamedBlocks
 from app.widgets.message import MessageView
@@ -134,3 +136,23 @@ def test_the_models_keep_qts_contract(qapp: QApplication, qtmodeltester: ModelTe
     assert conversations.setData(conversations.index(0, 0), "new")
     assert conversations.setData(conversations.index(2, 0), "t2")  # as it was
     assert asked == [(0, "new")]
+
+
+@pytest.mark.parametrize("height", [90, 160, 220, 300, 420])
+@pytest.mark.parametrize("points", [9, 15])
+def test_an_empty_conversation_shows_whole_parts_or_none(qtbot: QtBot, height: int, points: int) -> None:
+    empty = EmptyChat(("What is a diffusion model?", "Tell me a story about a fox.", "Write a loop in Python."))
+    qtbot.addWidget(empty)
+    font = empty.font()
+    font.setPointSize(points)
+    empty.setFont(font)
+    empty.resize(560, height)
+    empty.show()
+    title, *rest = [each for each in empty.findChildren(QWidget) if each.isVisible() and not each.layout()]
+    places = sorted([title.geometry(), *(each.geometry() for each in rest)], key=lambda rect: rect.top())
+    assert all(above.bottom() < below.top() for above, below in pairwise(places))
+    needed = [each.heightForWidth(each.width()) for each in (title, *rest) if isinstance(each, QLabel)]
+    given_to = [each.height() for each in (title, *rest) if isinstance(each, QLabel)]
+    assert height == 90 or all(high >= need for high, need in zip(given_to, needed, strict=True))
+    empty.resize(560, 900)
+    assert all(each.isVisible() for each in empty.findChildren(QPushButton))
