@@ -23,6 +23,7 @@ import os
 import re
 import shlex
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -216,7 +217,7 @@ class Dual:
             return
         found = difference(one, other)
         self.table.add("label shares", f"within {SHARE} of one card's", f"{found.share:.2g}", well=found.share <= SHARE)
-        said = f"{found.logprob:.2g} nats"
+        said = f"{found.logprob:.2g} nats, where they spread by {_spread(one):.2g}"
         self.table.add("label log-probabilities", f"within {NATS} nats", said, well=found.logprob <= NATS)
         said = f"{found.tokens} of {found.slots} slots"
         self.table.add("another argmax", "-", f"{said}, {len(other)} reads one at a time")
@@ -239,6 +240,13 @@ class Dual:
         said = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in times if seconds is not None)
         seen = f"{said}; left: {killed.left or 'nothing'}"
         self.table.add(f"SIGKILL of the {victim}", "nothing left, memory back", seen, well=killed.well)
+
+
+def _spread(answers: list[Any]) -> float:
+    """Standard deviation of all labels' log-probabilities: what a difference is to be seen against."""
+    slots = [slot for answer in answers for slot in answer["choices"][0]["logprobs"]["content"]]
+    # The first of a slot is its argmax, the rest are the labels.
+    return statistics.pstdev(top["logprob"] for slot in slots for top in slot["top_logprobs"][1:])
 
 
 def _part(given: Namespace) -> str:
