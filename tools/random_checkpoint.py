@@ -58,7 +58,7 @@ QUANTIZATION: Mapping[str, Any] = {
 EMBEDDING = 0.05  # standard deviation, as trained embeddings have it
 BRANCH = 0.5  # what a block adds, beside a stream whose root mean square is 1 (canvas) to 2.7 (prompt)
 LAST = 0.05  # the last norm: at 2,816 wide, logits spread by about 0.13 nats. Two ranks of the CPU build in bf16 differ
-# from one by up to 0.3 of that spread, by rounding alone (six narrow layers); a wrong shard would by several times of it.
+# from one by up to 0.3 of that spread, by rounding alone (six narrow layers); a wrong shard would by several times it.
 QUERY = 0.1  # of the norm of queries, the only scale in attention: its logits get a deviation of 1.6 and 2.3
 ROUTER = 2.0  # standard deviation of the router's logits: some experts count more than others, as in a trained one
 FP8_LARGEST, FP8_SIGMA = 448.0, 96.0  # of E4M3; 4.6 standard deviations are inside
