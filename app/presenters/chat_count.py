@@ -96,6 +96,7 @@ class PathCounter:
         total = frame = await self._frame_tokens()
         last = len(slices) - 1
         for place, part in enumerate(slices):
+            await asyncio.sleep(0)  # a slice that is known is not waited for
             of_part = options if place == 0 else ChatOptions()
             if place == last:
                 found = await self._tokens(part, of_part, asked, sees, is_last=True)
