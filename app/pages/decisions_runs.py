@@ -90,7 +90,7 @@ class RunsPart(QWidget):
     # ---- building
     def _build(self) -> None:
         left = QWidget()
-        box = vbox(card(vbox(self.setup)), self.queue.view, spacing=14)
+        box = vbox(self.queue.view, card(vbox(self.setup)), spacing=14)  # what waits is seen without scrolling
         box.addWidget(self.list, 1)
         left.setLayout(box)
         tabs = named(QTabWidget(), "run_tabs")

@@ -12,7 +12,7 @@ from app.models.decisions_table import RowsWanted
 from app.presenters.decisions import DecisionsPresenter
 from app.widgets.decisions.flow import WrappingPane
 from app.widgets.decisions.parts import ScrollPane, bare_splitter, counted, hbox, label, vbox
-from app.widgets.decisions.picture_column import PictureColumnBar
+from app.widgets.decisions.picture_column import COLUMN_WIDTH, PictureColumnBar
 from app.widgets.decisions.question_editor import ColumnBox
 from app.widgets.decisions.row_choice import RowChoice
 from app.widgets.decisions.state_editor import StateEditor
@@ -44,27 +44,27 @@ class TablePart(QWidget):
         self.state = StateEditor()
         self.setAcceptDrops(True)
         self.group = ColumnBox("form_group", self.tr("Group column"))
-        self.pictures = PictureColumnBar()
+        self.pictures = PictureColumnBar(self._group_part())
         self._build()
         self._connect()
         self._show_form()
         self._show_table()
 
     def _build(self) -> None:
-        title = label(self.tr("Group by"), "muted")
-        title.setBuddy(self.group)
-        hint = label(
-            self.tr("optional: unreadable answers are counted for each value of this column"), "muted", wrap=True
-        )
-        group = hbox(title, self.group, hint)
-        group.setStretchFactor(hint, 1)
         upper = WrappingPane(vbox(self.picker, self.rows, spacing=10))
-        lower = WrappingPane(vbox(self.mapping, self.state, self.pictures, group, spacing=10))
-        self.group.setFixedWidth(220)
+        lower = WrappingPane(vbox(self.mapping, self.state, self.pictures, spacing=10))
         splitter = bare_splitter("table_splitter", upper, lower, sizes=(300, 330), vertical=True)
         box = vbox(ScrollPane(splitter, sideways=True))
         box.setContentsMargins(16, 12, 16, 12)
         self.setLayout(box)
+
+    def _group_part(self) -> QWidget:
+        title, part = label(self.tr("Group by"), "muted"), QWidget()
+        title.setBuddy(self.group)
+        self.group.setFixedWidth(COLUMN_WIDTH)
+        self.group.setToolTip(self.tr("Optional: unreadable answers are counted for each value of this column"))
+        part.setLayout(hbox(title, self.group))
+        return part
 
     def _connect(self) -> None:
         presenter, table, document = self._presenter, self._presenter.table, self._presenter.document

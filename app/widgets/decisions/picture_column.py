@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from app.widgets.decisions.flow import FlowLayout
 from app.widgets.decisions.parts import FieldMessage, form_field, hbox, label, named, vbox
 from app.widgets.decisions.question_editor import ColumnBox
 
-SEPARATOR_WIDTH = 60  # pixels
+SEPARATOR_WIDTH, COLUMN_WIDTH = 60, 200  # pixels
 
 
 class PictureColumnBar(QWidget):
@@ -20,11 +21,15 @@ class PictureColumnBar(QWidget):
 
     edited = Signal(str, str)
 
-    def __init__(self) -> None:
+    def __init__(self, before: QWidget) -> None:
+        """``before``: stands before it in the same line."""
         super().__init__()
         self.setObjectName("picture_column")
         self.column = ColumnBox("form_pictures", self.tr("Column of pictures"))
-        self.column.setFixedWidth(220)
+        self.column.setFixedWidth(COLUMN_WIDTH)
+        self.column.setToolTip(
+            self.tr("Optional: paths of files on this computer; relative ones start in the table's folder")
+        )
         self.separator = form_field(
             named(
                 QLineEdit(),
@@ -41,13 +46,11 @@ class PictureColumnBar(QWidget):
         title.setBuddy(self.column)
         self._between = label(self.tr("separated by"), "muted")
         self._between.setBuddy(self.separator)
-        hint = label(
-            self.tr("optional: paths of files on this computer; relative ones start in the table's folder"),
-            "muted",
-            wrap=True,
-        )
-        line = hbox(title, self.column, self._between, self.separator, hint)
-        line.setStretchFactor(hint, 1)
+        line = FlowLayout(spacing=16)
+        several = QWidget()
+        several.setLayout(hbox(title, self.column, self._between, self.separator))
+        for part in (before, several):
+            line.addWidget(part)
         self.setLayout(vbox(line, self.message, self._found, spacing=4))
         self.column.column_edited.connect(lambda _column: self._emit())
         self.separator.textEdited.connect(lambda _text: self._emit())

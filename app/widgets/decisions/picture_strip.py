@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 from app.models.decisions_pictures import SeenPicture
 from app.widgets.decisions.parts import clear_layout, hbox, label, named, vbox
 
-HEIGHT = 150  # pixels: a thumbnail, its name and the scroll bar
+BAR = 14  # pixels for the scroll bar
+NAME = 24  # characters of a file's name
 
 
 class PictureStrip(QScrollArea):
@@ -55,29 +56,30 @@ class PictureStrip(QScrollArea):
         clear_layout(self._row)
         for picture in pictures:
             self._row.addWidget(self._card(picture))
+        self._row.addStretch(1)
         self.setVisible(bool(pictures))
-        self.setFixedHeight(max(HEIGHT, self._content.sizeHint().height() + 14))
-
-    def sizeHint(self) -> QSize:
-        return QSize(200, HEIGHT)
+        self.setFixedHeight(self._content.sizeHint().height() + BAR)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(60, HEIGHT)
+        return QSize(60, self.height())
 
     def _card(self, picture: SeenPicture) -> QWidget:
         made = QWidget()
         if picture.image is None:
-            text = label(f"✕ {picture.fault}", "danger", wrap=True)
-            text.setMinimumWidth(180)
-            made.setLayout(vbox(text))
-            named(made, "picture", picture.fault, picture.path)
+            why = picture.fault.removeprefix(f"{picture.path}: ")
+            made.setLayout(vbox(label(f"✕ {_short(picture.name)}", "danger"), label(why, "danger"), spacing=2))
+            named(made, "picture", picture.fault, picture.fault)
             return made
         shown = QLabel()
         shown.setPixmap(QPixmap.fromImage(picture.image))
         size = f"{picture.width} × {picture.height}"
         spoken = self.tr("Picture {name}, {size} pixels").format(name=picture.name, size=size)
         named(shown, "picture", spoken, f"{picture.path}\n{size}")
-        name = label(picture.name if len(picture.name) <= 24 else f"{picture.name[:23]}…", "muted")
+        name = label(_short(picture.name), "muted")
         name.setToolTip(picture.path)
         made.setLayout(vbox(shown, name, spacing=2))
         return made
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME else f"{name[: NAME - 1]}…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, QWidget
 
@@ -81,11 +81,20 @@ class QueueView(QWidget):
             item.setFlags(Qt.ItemFlag.NoItemFlags)
             self.list.addItem(item)
         self.list.blockSignals(False)
-        line_height = max(self.list.sizeHintForRow(0), self.fontMetrics().height() + 8)
-        frame = 2 * self.list.frameWidth() + 8
-        self.list.setFixedHeight(min(SHOWN, max(1, self.list.count())) * line_height + frame)
+        self._fit()
         self.setVisible(self.list.count() > 0)
         self._show_buttons()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "stop"):
+            self._fit()
+
+    def _fit(self) -> None:
+        """As high as its lines, up to some."""
+        line_height = max(self.list.sizeHintForRow(0), self.fontMetrics().height() + 12)
+        frame = 2 * self.list.frameWidth() + 8
+        self.list.setFixedHeight(min(SHOWN, max(1, self.list.count())) * line_height + frame)
 
     def current(self) -> str:
         """The id of the chosen run; empty for none."""

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from decisions_driver import Place, leaving
 from desk_driver import expect, within
 from fakes.seeing_engine import SeeingEngine, png, seeing_engine
@@ -69,13 +70,14 @@ def strip(place: Place, name: str) -> list[str]:
 async def sighted(place: Place) -> AsyncIterator[SeeingEngine]:
     """The page's engine is a server that sees."""
     async with seeing_engine() as seeing:
-        place.engine.configure(EngineChoice("url", seeing.url))
-        await place.start_engine()
-        seen = expect(place.page.pictures.sight_changed.connect, lambda: place.page.pictures.sight.sees == "yes")
-        place.engine._set(replace(place.engine.state, owner="somebody"))  # behind it answers the toy, which says so
-        await within(seen)
-        yield seeing
-        await place.leave()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("app.models.engine_state.TOY_OWNER", "nobody")  # behind it answers the toy, which says so
+            place.engine.configure(EngineChoice("url", seeing.url))
+            await place.start_engine()
+            pictures = place.page.pictures
+            await place.until(pictures.sight_changed.connect, lambda: pictures.sight.sees == "yes")
+            yield seeing
+            await place.leave()
 
 
 async def looked(place: Place, act: Callable[[], object]) -> tuple[PictureCheck, tuple[SeenPicture, ...]]:
