@@ -157,7 +157,7 @@ def test_killed_again_and_again_and_the_export_is_the_same(
                 done.append(kind)
             process.communicate()
     assert {"worker", "window", "engine"} <= set(done)
-    assert len(done) >= min(kills, 4)
+    assert len(done) == kills if rows > 1000 else len(done) >= 4  # a short run may end before its last kills
     (info,) = list_runs(paths.runs_dir())
     for totals in info.totals.values():
         assert totals == Totals(totals.ok, rows - totals.ok - empty(rows), 0, empty(rows))
