@@ -8,21 +8,23 @@ even another thread helps (seen with PySide6 6.12: 25 s for a service that hangs
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote
 
+from jeepney import DBusAddress, HeaderFields, Message, MessageType, new_method_call
+from jeepney.auth import BEGIN, Authenticator
+from jeepney.io.asyncio import DBusConnection
 from PySide6.QtCore import QObject
 
 from app.tasks import cancel_all, spawn
-from app.windows.bus_wire import ERROR, HEAD, REPLY, SIGNAL, BusMessage, Target, packed_call, size_of, unpacked
 
 log = logging.getLogger(__name__)
 
-BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+BUS = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
 ANSWER_S = 5.0  # a service that has to be started first needs a moment
 
 
@@ -38,11 +40,11 @@ class SessionBus(QObject):
         answer_s: seconds that an answer is waited for.
     """
 
-    def __init__(self, on_signal: Callable[[BusMessage], None], answer_s: float, parent: QObject | None = None) -> None:
+    def __init__(self, on_signal: Callable[[Message], None], answer_s: float, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._on_signal = on_signal
         self._answer_s = answer_s
-        self._writer: asyncio.StreamWriter | None = None
+        self._connection: DBusConnection | None = None
         self._waiting: dict[int, asyncio.Future[tuple[Any, ...]]] = {}
         self._serial = 0
         self._rules: list[str] = []
@@ -55,11 +57,11 @@ class SessionBus(QObject):
             BusFault: see there.
         """
         if rule not in self._rules:
-            await self.call((*BUS, "AddMatch"), "s", [rule])
+            await self.call(BUS, "AddMatch", "s", [rule])
             self._rules.append(rule)
 
-    async def call(self, target: Target, signature: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
-        """A method call, see ``packed_call``; what it gives back.
+    async def call(self, target: DBusAddress, method: str, signature: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """A method call; what it gives back. A variant among the arguments is a pair (signature, value).
 
         Raises:
             BusFault: see there.
@@ -67,11 +69,11 @@ class SessionBus(QObject):
         try:
             async with asyncio.timeout(self._answer_s):
                 async with self._making:
-                    if self._writer is None:
+                    if self._connection is None:
                         await self._connect()
-                return await self._answered(target, signature, arguments)
+                return await self._answered(target, method, signature, arguments)
         except TimeoutError as error:
-            raise BusFault(f"{target[0]} does not answer") from error
+            raise BusFault(f"{target.bus_name} does not answer") from error
         except (OSError, EOFError, ValueError) as error:
             raise BusFault(str(error)) from error
 
@@ -84,71 +86,75 @@ class SessionBus(QObject):
         path = socket_path(os.environ)
         if path is None:
             raise BusFault("there is no session bus")
-        reader, self._writer = await asyncio.open_unix_connection(path)
+        reader, writer = await asyncio.open_unix_connection(path)
+        connection = self._connection = DBusConnection(reader, writer)
         try:
-            await _let_in(reader, self._writer)
-            reading = self._read(reader, self._writer)
+            await _let_in(reader, writer)
+            reading = self._read(connection)
             spawn(self, reading, "session bus", lambda error: log.warning("session bus: %s", error))
-            await self._answered((*BUS, "Hello"), "", [])
+            await self._answered(BUS, "Hello", "", [])
             for rule in self._rules:
-                await self._answered((*BUS, "AddMatch"), "s", [rule])
+                await self._answered(BUS, "AddMatch", "s", [rule])
         except BaseException:
             self._lose()
             raise
 
-    async def _answered(self, target: Target, signature: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
-        if self._writer is None:
+    async def _answered(
+        self, target: DBusAddress, method: str, signature: str, arguments: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        if self._connection is None:
             raise BusFault("the session bus has gone")
         self._serial += 1
         serial = self._serial
         answer: asyncio.Future[tuple[Any, ...]] = asyncio.get_running_loop().create_future()
         self._waiting[serial] = answer
         try:
-            self._writer.write(packed_call(serial, target, signature, arguments))
-            await self._writer.drain()
+            call = new_method_call(target, method, signature or None, tuple(arguments))
+            await self._connection.send(call, serial=serial)
             return await answer
         finally:
             self._waiting.pop(serial, None)
 
-    async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _read(self, connection: DBusConnection) -> None:
         try:
-            with contextlib.suppress(OSError, EOFError):
+            with suppress(OSError, EOFError):
                 while True:
-                    head = await reader.readexactly(HEAD)
-                    self._take(unpacked(head + await reader.readexactly(size_of(head))))
+                    self._take(await connection.receive())
         finally:
-            if self._writer is writer:
+            if self._connection is connection:
                 self._lose()
 
-    def _take(self, message: BusMessage) -> None:
-        answer = self._waiting.get(message.serial)
-        if message.kind == SIGNAL:
+    def _take(self, message: Message) -> None:
+        kind, fields = message.header.message_type, message.header.fields
+        answer = self._waiting.get(fields.get(HeaderFields.reply_serial, 0))
+        if kind is MessageType.signal:
             self._on_signal(message)
         elif answer is None or answer.done():
             return  # it came too late
-        elif message.kind == REPLY:
-            answer.set_result(message.arguments)
-        elif message.kind == ERROR:
-            answer.set_exception(BusFault(" ".join(map(str, message.arguments))))
+        elif kind is MessageType.method_return:
+            answer.set_result(message.body)
+        elif kind is MessageType.error:
+            answer.set_exception(BusFault(" ".join(map(str, message.body))))
 
     def _lose(self) -> None:
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            writer.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.writer.close()
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(BusFault("the session bus has gone"))
 
 
 async def _let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Says who we are: https://dbus.freedesktop.org/doc/dbus-specification.html#auth-mechanisms-external."""
-    writer.write(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
-    if not (await reader.readuntil(b"\r\n")).startswith(b"OK "):
-        raise BusFault("the session bus does not let us in")
-    writer.write(b"BEGIN\r\n")
+    """Says who we are."""
+    talk = Authenticator()
+    for line in talk:
+        writer.write(line)
+        talk.feed(await reader.readuntil(b"\r\n"))
+    writer.write(BEGIN)
 
 
-def socket_path(environment: dict[str, str] | os._Environ[str]) -> str | None:
+def socket_path(environment: Mapping[str, str]) -> str | None:
     """Where the session bus listens; None where there is none, or not on a Unix socket.
 
     https://dbus.freedesktop.org/doc/dbus-specification.html#addresses

@@ -11,18 +11,19 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from jeepney import DBusAddress, HeaderFields, Message
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
 from app.tasks import cancel_all, spawn
 from app.windows.bus import ANSWER_S, BusFault, SessionBus
-from app.windows.bus_wire import BusMessage
 
 if TYPE_CHECKING:
     from app.windows.tray import Tray
 
 SERVICE = "org.freedesktop.Notifications"
 PATH = "/org/freedesktop/Notifications"
+NOTIFICATIONS = DBusAddress(PATH, SERVICE, SERVICE)
 SERVERS_OWN_TIME = -1
 KEPT = 20  # messages whose clicks are waited for
 
@@ -56,7 +57,7 @@ class DesktopMessages(QObject):
         self._in_turn = asyncio.Lock()  # the next message of a topic needs the number of the one before
         self._runs: dict[int, Run] = {}
         self._topics: dict[str, int] = {}
-        self._early: list[BusMessage] = []  # signals that overtook the number of their message
+        self._early: list[Message] = []  # signals that overtook the number of their message
 
     def show(self, topic: str, title: str, text: str, run: Run) -> bool:
         """A message, unless the user looks at us or wants none; whether it is one.
@@ -98,26 +99,32 @@ class DesktopMessages(QObject):
         """The message's number; 0 where no service answers."""
         name, icon = "Diffusion Desk", self._desktop_file
         actions = ["default", self.tr("Show")]
-        hints = [("desktop-entry", ("s", self._desktop_file))]
-        values = [name, replaces, icon, title, _plain(text), actions, hints, SERVERS_OWN_TIME]
+        hints = {"desktop-entry": ("s", self._desktop_file)}
+        values = [name, replaces, icon, _sendable(title), _plain(_sendable(text)), actions, hints, SERVERS_OWN_TIME]
         try:
             await self._bus.listen(f"type='signal',sender='{SERVICE}',interface='{SERVICE}',path='{PATH}'")
-            (number,) = await self._bus.call((SERVICE, PATH, SERVICE, "Notify"), "susssasa{sv}i", values)
+            (number,) = await self._bus.call(NOTIFICATIONS, "Notify", "susssasa{sv}i", values)
         except (BusFault, ValueError):  # ValueError: an answer of another shape
             return 0
         return number if isinstance(number, int) else 0
 
-    def _on_signal(self, message: BusMessage) -> None:
-        number = message.arguments[0] if message.arguments else 0
-        if message.interface != SERVICE:
+    def _on_signal(self, message: Message) -> None:
+        number, fields = message.body[0] if message.body else 0, message.header.fields
+        member = fields.get(HeaderFields.member)
+        if fields.get(HeaderFields.interface) != SERVICE:
             return
         if number not in self._runs:
             if self._in_turn.locked():
                 self._early.append(message)
-        elif message.member == "ActivationToken" and len(message.arguments) > 1:
-            os.environ["XDG_ACTIVATION_TOKEN"] = str(message.arguments[1])  # before the action: lets us take the focus
-        elif message.member == "ActionInvoked":
+        elif member == "ActivationToken" and len(message.body) > 1:
+            os.environ["XDG_ACTIVATION_TOKEN"] = str(message.body[1])  # before the action: lets us take the focus
+        elif member == "ActionInvoked":
             self._runs.pop(number)()
+
+
+def _sendable(text: str) -> str:
+    """What the bus takes: no zero byte, no half of a surrogate pair."""
+    return text.replace("\0", "").encode(errors="replace").decode()
 
 
 def _plain(text: str) -> str:
