@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from engine.domain.picture import PictureKind
 
@@ -42,13 +43,12 @@ def looks_like_picture(head: bytes) -> bool:
     return head.startswith(_MARKS) or (head.startswith(b"RIFF") and head[8:12] == b"WEBP") or head[4:12] in _BOXES
 
 
-def _pair(data: bytes, at: int, width: int, order: str) -> tuple[int, int] | None:
+def _pair(data: bytes, at: int, width: int, order: Literal["little", "big"]) -> tuple[int, int] | None:
     """Two whole numbers of ``width`` bytes each, or None where they are cut off."""
     if len(data) < at + 2 * width:
         return None
-    byteorder = "little" if order == "little" else "big"
     first, second = data[at : at + width], data[at + width : at + 2 * width]
-    return int.from_bytes(first, byteorder), int.from_bytes(second, byteorder)  # type: ignore[arg-type]
+    return int.from_bytes(first, order), int.from_bytes(second, order)
 
 
 def _png(data: bytes) -> tuple[int, int] | None:

@@ -100,9 +100,7 @@ class ChatPage(QWidget):
         transcript.earlier.connect(presenter.load_earlier)
         transcript.newest.connect(presenter.show_newest)
         self.composer.changed.connect(presenter.set_draft)
-        self.composer.history_wanted.connect(
-            lambda: self.composer.set_history([text for text in presenter.store.history() if text])
-        )
+        self.composer.history_wanted.connect(lambda: self.composer.set_history(presenter.store.history()))
         self.options.changed.connect(presenter.set_options)
         self.overflow.chosen.connect(self._resolve)
         self.overflow.dismissed.connect(presenter.dismiss)

@@ -6,7 +6,6 @@ An answer goes on when another conversation is opened; it is found there, finish
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any
@@ -20,9 +19,9 @@ from app.presenters.chat_context import Fitting, summarise, summary_budget
 from app.presenters.chat_count import Asked, PathCounter, path_of
 from app.presenters.chat_open import DRAFT_NOTE, OpenConversation
 from app.presenters.chat_request import Job, Request, path_as_stored, with_bytes
-from app.presenters.chat_sight import ChatSight
 from app.presenters.chat_vocabulary import ServedVocabulary
 from app.presenters.engine import EnginePresenter
+from app.presenters.engine_sight import EngineSight
 from app.tasks import cancel_all, spawn
 from engine.client.http import EngineClient
 from engine.domain.chat import Message
@@ -30,10 +29,6 @@ from engine.domain.conversation import StoredMessage, sent_messages
 from engine.domain.picture import StoredPicture
 from engine.errors import EngineError, EngineUnreachable, UserError
 from engine.store.chats import ChatStore
-
-log = logging.getLogger(__name__)
-
-TOKENIZER = "tokenizer.json"
 
 
 class ChatPresenter(OpenConversation):
@@ -69,7 +64,7 @@ class ChatPresenter(OpenConversation):
         engine.ready.connect(lambda _client: self._agreed.clear())
         self._jobs: list[Job] = []
         self._pending: Request | None = None
-        self.sight = ChatSight(engine, self)
+        self.sight = EngineSight(engine, self)
         self._vocabulary = ServedVocabulary(engine)
         self._agreed: set[int] = set()  # conversations that are continued without their pictures
         self._counter: PathCounter | None = None

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.models.chat import Overflow
-from app.presenters.chat_count import Asked, PathCounter, tokens_of, told
+from app.presenters.chat_count import Asked, PathCounter, tokens_of
 from engine.client.http import EngineClient
 from engine.domain.chat import CanvasCommitted, Failed, Message
-from engine.domain.conversation import ChatOptions, StoredMessage
+from engine.domain.conversation import ChatOptions, StoredMessage, told
 from engine.errors import EngineRefused, UserError
 
 LEAST_ANSWER = 256  # tokens kept for an answer whose length is not limited: one canvas

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from engine.client.http import EngineClient
 from engine.client.sight import picture_tokens
 from engine.domain.chat import Message
-from engine.domain.conversation import ChatOptions, StoredMessage, sent_messages, unseen
+from engine.domain.conversation import ChatOptions, StoredMessage, sent_messages, told
 from engine.domain.picture import Picture, StoredPicture
 from engine.errors import EngineRefused
 from engine.store.chats import ChatStore
@@ -150,11 +150,6 @@ class PathCounter:
             one, two, three = [await self.client.count(_PROBE[:length]) for length in (1, 2, 3)]
             self._frame = one + two - three
         return self._frame
-
-
-def told(text: str, pictures: Sequence[StoredPicture]) -> str:
-    """A question as an engine is sent it that sees none of its pictures."""
-    return f"{unseen(pictures)}\n\n{text}".strip() if pictures else text
 
 
 def _without_bytes(picture: StoredPicture) -> Picture:

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, QSize, Signal
 
 from app.models.decisions_pictures import SeenPicture
-from app.presenters.chat_sight import ChatSight
 from app.presenters.decisions import DecisionsPresenter, EngineHandle
+from app.presenters.engine_sight import EngineSight
 from app.presenters.picture_work import decoded
 from app.tasks import cancel_all, spawn
-from engine.batch.picture_check import PictureCheck, fault_of
+from engine.batch.picture_check import ROWS, PictureCheck, check_rows
 from engine.batch.row_state import RowStates
-from engine.domain.form import Form
 from engine.domain.picture import Sight, paths_of
 from engine.errors import EngineError, UserError
 from engine.pictures import MAX_TOGETHER, read_picture
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from app.presenters.engine import EnginePresenter
 
 THUMBNAIL = QSize(160, 120)  # pixels, at most
-ROWS = 20  # that are looked at before a run
 Show = Callable[[Sequence[SeenPicture]], object]
 
 
@@ -49,7 +46,7 @@ class PicturesPresenter(QObject):
     def __init__(self, engine: EngineHandle, decisions: DecisionsPresenter, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._decisions = decisions
-        self._sight = ChatSight(cast("EnginePresenter", engine), self)
+        self._sight = EngineSight(cast("EnginePresenter", engine), self)
         self._sight.changed.connect(lambda _sight: self.sight_changed.emit())
         self._shown: tuple[object, ...] = ()
         self._looked: tuple[object, ...] = ()
@@ -86,15 +83,16 @@ class PicturesPresenter(QObject):
         if facts is None or not known or not table.sample_size:
             self._show_nothing()
             return
+        states = RowStates.of_pictures(form, facts.columns, facts.path)
         of_table = (form.pictures, facts.path, facts.columns, facts.rows)
         if of_table != self._looked:
             self._looked = of_table
-            rows = [table.row(place) for place in range(min(ROWS, table.sample_size))]
-            spawn(self, self._check(of_table, _states(form, facts.columns, facts.path), rows), "look at pictures")
+            rows = [(place + 1, table.row(place)) for place in range(min(ROWS, table.sample_size))]
+            spawn(self, self._check(of_table, states, rows), "look at pictures")
         of_row = (*of_table, row)
         if of_row != self._shown:
             self._shown = of_row
-            spawn(self, self._show_row(of_row, _states(form, facts.columns, facts.path), table.row(row)), "thumbnails")
+            spawn(self, self._show_row(of_row, states, table.row(row)), "thumbnails")
 
     def _show_nothing(self) -> None:
         if self._shown or self._looked:
@@ -102,8 +100,8 @@ class PicturesPresenter(QObject):
             self.row_ready.emit(())
             self.checked.emit(None)
 
-    async def _check(self, wanted: object, states: RowStates, rows: Sequence[dict[str, str]]) -> None:
-        found = await asyncio.to_thread(_faults, states, rows)
+    async def _check(self, wanted: object, states: RowStates, rows: Sequence[tuple[int, dict[str, str]]]) -> None:
+        found = await asyncio.to_thread(check_rows, states, rows)
         if wanted == self._looked:
             self.check = found
             self.checked.emit(found)
@@ -120,17 +118,6 @@ class PicturesPresenter(QObject):
 
     async def _load(self, paths: tuple[str, ...], show: Show) -> None:
         show(await asyncio.to_thread(_thumbnails, paths))
-
-
-def _states(form: Form, columns: Sequence[str], table: str) -> RowStates:
-    """Of the pictures alone: what is wrong with the row text is said elsewhere."""
-    return RowStates(replace(form, state="-"), columns, Path(table).parent)
-
-
-def _faults(states: RowStates, rows: Sequence[dict[str, str]]) -> PictureCheck:
-    found = [(number, fault_of(states, row)) for number, row in enumerate(rows, start=1)]
-    faults = [f"row {number}: {why}" for number, why in found if why]
-    return PictureCheck(len(rows), len(faults), faults[0] if faults else "")
 
 
 def _thumbnails(paths: Sequence[str]) -> tuple[SeenPicture, ...]:

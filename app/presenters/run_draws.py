@@ -12,8 +12,7 @@ from app.models.results_detail import AnswerDetail, AnswerDraws
 from app.presenters.decisions import EngineHandle
 from app.tasks import cancel_all, spawn
 from engine import paths
-from engine.batch.prepare import form_of
-from engine.batch.row_state import RowStates
+from engine.batch.prepare import form_of, states_of
 from engine.domain.picture import State, paths_of
 from engine.domain.question import Question
 from engine.domain.reading import Method
@@ -68,11 +67,10 @@ def _asked(path: Path, detail: AnswerDetail) -> tuple[Sequence[Question], Method
         UserError: the run cannot be read, or the row makes no text.
     """
     with RunView(path) as view:
-        form, spec = form_of(view), view.spec
+        form = form_of(view)
         of_round = next(each for each in view.rounds() if each.number == detail.reading.round)
-        states = RowStates(form, spec.columns, Path(spec.table_path).parent)
         return (
             [form.questions[place] for place in of_round.questions],
             of_round.method,
-            states.render(dict(detail.cells)),
+            states_of(view).render(dict(detail.cells)),
         )

@@ -149,7 +149,7 @@ def _pictures(browser: RunBrowser, form: Form, row: dict[str, str]) -> tuple[str
     """Where the row's pictures lie; empty when it names none that could."""
     spec = browser.spec
     try:
-        states = RowStates(replace(form, state="-"), spec.columns, Path(spec.table_path).parent)
+        states = RowStates.of_pictures(form, spec.columns, spec.table_path)
         return tuple(paths_of(states.render(row)))
     except UserError:  # the answer's error says why
         return ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,12 +45,17 @@ def look_at_pictures(prepared: PreparedRun, rows: int = ROWS) -> PictureCheck | 
     table, columns = prepared.table, prepared.table.columns
     states = RowStates.of_table(prepared.form, table)
     looked = preview_selection(table, Selection(**prepared.spec.selection), rows)
-    found = [(number, fault_of(states, dict(zip(columns, cells, strict=True)))) for number, cells in looked]
+    return check_rows(states, [(number, dict(zip(columns, cells, strict=True))) for number, cells in looked])
+
+
+def check_rows(states: RowStates, rows: Sequence[tuple[int, dict[str, str]]]) -> PictureCheck:
+    """Read the pictures of these rows, each with its number. Call it off the event loop."""
+    found = [(number, _fault(states, row)) for number, row in rows]
     faults = [f"row {number}: {why}" for number, why in found if why]
-    return PictureCheck(len(looked), len(faults), faults[0] if faults else "")
+    return PictureCheck(len(rows), len(faults), faults[0] if faults else "")
 
 
-def fault_of(states: RowStates, row: dict[str, str]) -> str:
+def _fault(states: RowStates, row: dict[str, str]) -> str:
     """Why a row would get no answer for want of a picture; empty when it has all of them. Reads the files."""
     try:
         state = states.render(row)

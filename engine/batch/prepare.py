@@ -110,14 +110,15 @@ def prepare_form(
     return PreparedRun(form, table, template, spec)
 
 
+def has_pictures(path: Path) -> bool:
+    """Whether the rows of a stored run come with pictures. Raises as ``RunView``."""
+    with RunView(path) as view:
+        return form_of(view).pictures is not None
+
+
 def form_of(view: RunView) -> Form:
     """The form that a run was made with."""
     return parse_form(view.spec.form, f"run {view.id}")
-
-
-def template_of(view: RunView) -> RowTemplate:
-    """The row template of a run."""
-    return RowTemplate(form_of(view).state, view.spec.columns, f"run {view.id}: state")
 
 
 def states_of(view: RunView) -> RowStates:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from engine.batch.form import unknown_column
@@ -39,6 +40,11 @@ class RowStates:
     def of_table(cls, form: Form, table: Table, where: str | None = None) -> RowStates:
         """Of a table's own rows: paths start from its folder."""
         return cls(form, table.columns, table.path.parent, where or f"{form.name}: state")
+
+    @classmethod
+    def of_pictures(cls, form: Form, columns: Sequence[str], table: str) -> RowStates:
+        """Of the pictures alone: what is wrong with the row text is said elsewhere. ``table``: its path."""
+        return cls(replace(form, state="-"), columns, Path(table).parent)
 
     def render(self, row: Mapping[str, str]) -> State:
         """What is asked about a row.

@@ -13,7 +13,7 @@ import click
 
 from engine import paths
 from engine.batch.export import check_holds, check_target
-from engine.batch.prepare import form_of
+from engine.batch.prepare import has_pictures
 from engine.batch.rounds import MORE_DRAWS, add_questions, check_round, reread, retry
 from engine.batch.runner import MAX_CONCURRENCY
 from engine.cli.decide import NICENESS, Draws
@@ -99,8 +99,7 @@ async def _again(
 ) -> int:
     work = _Work(path, what, form, draws)
     await asyncio.to_thread(work.check, ending.out)
-    with RunView(path) as view:
-        pictured = form_of(view).pictures is not None
+    pictured = await asyncio.to_thread(has_pictures, path)
     async with open_engine(choice, api_key, reporter.note, sees=pictured) as engine:
         await asyncio.to_thread(work.begin, engine.name)
         return await go_on(path, engine, ending, reporter)

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from engine import paths
-from engine.batch.prepare import form_of
+from engine.batch.prepare import has_pictures
 from engine.cli.decide import NICENESS
 from engine.cli.deciding import Ending, go_on
 from engine.cli.engines import open_engine
@@ -21,7 +21,7 @@ from engine.cli.reporting import JsonReporter, Reporter, TerminalReporter
 from engine.cli.steering import check_stdin
 from engine.errors import InputError, UserError
 from engine.store.run_queue import QueueEntry, RunQueue
-from engine.store.runs import RunView, run_path
+from engine.store.runs import run_path
 from engine.supervise.lifecycle import KEY_VARIABLE
 
 
@@ -136,7 +136,6 @@ async def _run(entry: QueueEntry, api_key: str | None, worker: bool, reporter: R
         worker=worker,
     )
     path = run_path(paths.runs_dir(), entry.run)
-    with RunView(path) as view:
-        pictured = form_of(view).pictures is not None
+    pictured = await asyncio.to_thread(has_pictures, path)
     async with open_engine(options["engine"], api_key, reporter.note, sees=pictured) as engine:
         return await go_on(path, engine, ending, reporter)

@@ -142,17 +142,13 @@ class EngineClient:
         """Prompt token ids of a conversation, generation prompt included, thinking off."""
         return (await self.rendered(messages)).token_ids
 
-    async def rendered(self, messages: Sequence[Message], *, tensors: bool = True) -> RenderResponse:
-        """The same with what the pictures of the conversation need besides.
-
-        Args:
-            tensors: False: without the pictures' tensors, which are megabytes; for a caller who has them.
-        """
+    async def rendered(self, messages: Sequence[Message]) -> RenderResponse:
+        """The same with where the pictures of the conversation stand; without their tensors, which are megabytes."""
         pictured = any(message.pictures for message in messages)
         request = ChatRequest(
             messages=_wire_messages(messages),
             chat_template_kwargs={"enable_thinking": False},
-            mm_payload="none" if pictured and not tensors else None,
+            mm_payload="none" if pictured else None,
         )
         return await self._read(f"{CHAT}/render", request.body(), RenderResponse)
 

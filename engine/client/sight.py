@@ -30,12 +30,11 @@ async def find_sight(client: EngineClient) -> Sight:
     """
     shown = Message("user", "", (probe_picture(),))
     try:
-        features = (await client.rendered([shown], tensors=False)).features
+        places = (await client.rendered([shown])).picture_places
     except EngineRefused as refusal:
         if refusal.status in _NOT_THERE:
-            return await _by_counting(client, shown)
+            return await _by_counting(client)
         return _refused(refusal)
-    places = ((features or {}).get("mm_placeholders") or {}).get("image") or []
     if not places:
         return Sight("no", "the engine leaves pictures out of what its model is shown")
     length = places[0].get("length") if isinstance(places[0], dict) else None
@@ -70,9 +69,9 @@ def probe_picture() -> Picture:
     return picture_of(data, "grey.png")
 
 
-async def _by_counting(client: EngineClient, shown: Message) -> Sight:
+async def _by_counting(client: EngineClient) -> Sight:
     try:
-        tokens = await client.count([shown]) - await client.count([Message("user", "")])
+        tokens = await picture_tokens(client, probe_picture())
     except EngineRefused as refusal:
         if refusal.status in _NOT_THERE:
             return Sight("unknown", "the engine has no endpoint that tells whether it sees")

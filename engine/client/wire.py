@@ -106,7 +106,7 @@ class ChatRequest(Sent):
     add_generation_prompt: bool | None = None
     continue_final_message: bool | None = None
     vllm_xargs: dict[str, str] | None = None
-    mm_payload: Literal["tensors", "none"] | None = None
+    mm_payload: Literal["none"] | None = None
 
 
 class ChatDelta(Received):
@@ -152,6 +152,11 @@ class RenderResponse(Received):
 
     token_ids: tuple[int, ...]
     features: dict[str, Any] | None = None
+
+    @property
+    def picture_places(self) -> Sequence[Any]:
+        """What is said of the place of each picture: ``{"offset", "length"}`` in tokens, unchecked; empty for none."""
+        return ((self.features or {}).get("mm_placeholders") or {}).get("image") or ()
 
 
 class DiffusionArgs(Sent):

@@ -208,6 +208,11 @@ def unseen(pictures: Sequence[StoredPicture | Picture]) -> str:
     return "\n".join(f"[The picture {picture.name} was here. You cannot see it.]" for picture in pictures)
 
 
+def told(text: str, pictures: Sequence[StoredPicture | Picture]) -> str:
+    """A question as an engine is sent it that sees none of its pictures."""
+    return f"{unseen(pictures)}\n\n{text}".rstrip() if pictures else text
+
+
 def title_of(text: str, limit: int = 60) -> str:
     """A title from a first question: its first line that is not blank, cut at a word."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
@@ -220,7 +225,7 @@ def _question(message: StoredMessage, picture: Callable[[StoredPicture], Picture
     if not message.pictures:
         return Message("user", message.text)
     if picture is None:
-        return Message("user", f"{unseen(message.pictures)}\n\n{message.text}".rstrip())
+        return Message("user", told(message.text, message.pictures))
     return Message("user", message.text, tuple(map(picture, message.pictures)))
 
 

@@ -9,7 +9,7 @@ engine dies of the marks around it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -82,8 +82,8 @@ async def render(client: EngineClient, text: str, pictures: Sequence[Picture]) -
     if not pictures:
         ids = await client.render([Message("user", text)])
         return Prompt(ids, ids)
-    rendered = await client.rendered([Message("user", text, tuple(pictures))], tensors=False)
-    sent = collapsed(rendered.token_ids, _ranges(rendered.features), len(pictures))
+    rendered = await client.rendered([Message("user", text, tuple(pictures))])
+    sent = collapsed(rendered.token_ids, _ranges(rendered.picture_places), len(pictures))
     parts = [{"type": "image_url", "url": picture.data_url} for picture in pictures]
     return Prompt(rendered.token_ids, sent, to_json(parts))
 
@@ -124,8 +124,7 @@ def collapsed(ids: Sequence[int], ranges: Sequence[tuple[int, int]], pictures: i
     return (*found, *ids[end:])
 
 
-def _ranges(features: Mapping[str, Any] | None) -> list[tuple[int, int]]:
-    places = ((features or {}).get("mm_placeholders") or {}).get("image") or []
+def _ranges(places: Sequence[Any]) -> list[tuple[int, int]]:
     try:
         return sorted((int(place["offset"]), int(place["length"])) for place in places)
     except (TypeError, KeyError, ValueError) as error:

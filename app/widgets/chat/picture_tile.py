@@ -34,9 +34,7 @@ class PictureTile(QAbstractButton):
         if square:
             self._size = box
         else:
-            fits = size.width() <= box.width() and size.height() <= box.height()
-            shown = size if fits else size.scaled(box, Qt.AspectRatioMode.KeepAspectRatio)
-            self._size = shown.expandedTo(QSize(LEAST, LEAST))
+            self._size = shrunk(size, box).expandedTo(QSize(LEAST, LEAST))
         self.setObjectName("picture")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -77,7 +75,7 @@ class PictureTile(QAbstractButton):
         painter.fillPath(shape, QColor(tokens.sunken))
         if self._image is not None:
             painter.setClipPath(shape)
-            painter.drawImage(self._place(self._image.size()), self._image)
+            painter.drawImage(fitted(self._image.size(), self.size()), self._image)
             painter.setClipping(False)
         elif self._broken:
             painter.setPen(QColor(tokens.muted))
@@ -87,10 +85,15 @@ class PictureTile(QAbstractButton):
         painter.drawPath(shape)
         painter.end()
 
-    def _place(self, image: QSize) -> QRectF:
-        """In the middle, and no larger than it is."""
-        room = QSize(self.width(), self.height())
-        if image.width() > room.width() or image.height() > room.height():
-            image = image.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
-        left, top = (room.width() - image.width()) / 2, (room.height() - image.height()) / 2
-        return QRectF(left, top, image.width(), image.height())
+
+def fitted(size: QSize, room: QSize) -> QRectF:
+    """Where a picture stands: in the middle of the room, in its own shape, and no larger than it is."""
+    shown = shrunk(size, room)
+    left, top = (room.width() - shown.width()) / 2, (room.height() - shown.height()) / 2
+    return QRectF(left, top, shown.width(), shown.height())
+
+
+def shrunk(size: QSize, room: QSize) -> QSize:
+    """A size that fits into the room, in the same shape; never larger than it was."""
+    fits = size.width() <= room.width() and size.height() <= room.height()
+    return size if fits else size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)

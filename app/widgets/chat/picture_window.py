@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QLocale, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import current_tokens
+from app.widgets.chat.picture_tile import fitted
 from app.widgets.decisions.parts import ElidedLabel
 from app.widgets.icons import IconButton, ThemedButton
 from engine.domain.picture import StoredPicture
@@ -31,11 +32,7 @@ class _Canvas(QWidget):
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.words)
         else:
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-            size, room = self.image.size(), self.size()
-            if size.width() > room.width() or size.height() > room.height():
-                size = size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
-            left, top = (room.width() - size.width()) / 2, (room.height() - size.height()) / 2
-            painter.drawImage(QRectF(left, top, size.width(), size.height()), self.image)
+            painter.drawImage(fitted(self.image.size(), self.size()), self.image)
         painter.end()
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from engine.batch.analysis.baseline import WordReader, expected_level
 from engine.batch.analysis.gold import parse_gold
 from engine.batch.analysis.measures import accuracy, auc, brier, largest_share, mean_absolute_error, spearman
-from engine.batch.prepare import form_of, template_of
+from engine.batch.prepare import form_of, states_of
 from engine.domain.question import Choice, Noul, Question, Score
 from engine.domain.reading import STATUSES, Reading
 from engine.domain.run import Totals
@@ -215,7 +215,7 @@ def _totals(counts: Mapping[str, int]) -> Totals:
 
 
 def _renderer(view: RunView) -> Callable[[tuple[str, ...]], str]:
-    template, columns = template_of(view), view.spec.columns
+    template, columns = states_of(view).template, view.spec.columns
 
     def render(cells: tuple[str, ...]) -> str:
         try:

@@ -18,7 +18,7 @@ NOT_YET = Sight("unknown")
 ANSWER_S = 10.0
 
 
-class ChatSight(QObject):
+class EngineSight(QObject):
     """Signals: changed(Sight)."""
 
     changed = Signal(object)
