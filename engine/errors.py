@@ -79,3 +79,10 @@ class EngineRefused(UserError):
 
 class BugError(EngineError):
     """A contract inside the program is broken; to be reported."""
+
+
+def first_error(error: BaseException) -> BaseException:
+    """The first failure inside nested groups; the tasks' other failures follow from it. Itself where it is no group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -26,7 +26,7 @@ import aiohttp
 
 from engine.bench.reads import PARTS, Setting, server, session, warm
 from engine.bench.reads_load import JOINT, answer_of, difference, open_prompts, rate_of
-from engine.errors import EngineError
+from engine.errors import EngineError, first_error
 
 EAGER: Mapping[str, str | None] = {"--enforce-eager": None}
 BASE: Mapping[str, str | None] = {
@@ -158,9 +158,7 @@ class Grid:
             async with asyncio.timeout(left):
                 await self._measured(one, row, left)
         except* (EngineError, aiohttp.ClientError, TimeoutError) as errors:
-            first: BaseException = errors
-            while isinstance(first, BaseExceptionGroup):
-                first = first.exceptions[0]
+            first = first_error(errors)
             row.said = f"{type(first).__name__}: {str(first)[-200:]}".replace("\n", " ").replace("|", "/")
 
     async def _measured(self, one: Try, row: Row, left: float) -> None:

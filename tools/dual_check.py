@@ -36,6 +36,7 @@ from typing import Any
 import aiohttp
 
 from engine.bench.reads_load import JOINT, answer_of, difference, open_prompts
+from engine.errors import first_error
 from engine.vllm_plugin.protocol import PART_MODULES, PARTS_VARIABLE, SOCKET_VARIABLE
 from tools.card_check import VICTIMS, kill, started, work
 from tools.card_server import GIB, Serve, add_options, parsed, shown
@@ -193,10 +194,8 @@ class Dual:
         try:
             asyncio.run(run())
         except Exception as error:  # noqa: BLE001  # a finding, whatever it is; the kill behind it is wanted too
-            while isinstance(error, ExceptionGroup):
-                error = error.exceptions[0]
-            name = ask.__name__.strip("_")
-            self.table.add(name, "answered", f"{type(error).__name__}: {error}"[:300], well=False)
+            first, name = first_error(error), ask.__name__.strip("_")
+            self.table.add(name, "answered", f"{type(first).__name__}: {first}"[:300], well=False)
 
     async def _live(self, check: Check, url: str, session: aiohttp.ClientSession) -> None:
         frames, ids = await check.watched("dual")

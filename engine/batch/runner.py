@@ -22,7 +22,7 @@ from engine.batch.throttle import Throttle
 from engine.domain.picture import State
 from engine.domain.reading import Reading, ReadStatus
 from engine.domain.run import Progress, RunState, Totals
-from engine.errors import BugError, EngineBusy, EngineUnreachable, InputError, UserError
+from engine.errors import BugError, EngineBusy, EngineUnreachable, InputError, UserError, first_error
 from engine.rate import RateMeter
 from engine.store.runs import PendingRow, RunStore
 
@@ -354,11 +354,3 @@ class _Run:
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
-
-
-def first_error(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first failure inside nested groups; the tasks' other failures follow from it."""
-    error: BaseException = errors
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

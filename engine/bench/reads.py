@@ -45,7 +45,7 @@ from engine.bench.reads_load import (
     rate_of,
 )
 from engine.bench.result import BenchResult, Bound, Figure
-from engine.errors import UserError
+from engine.errors import UserError, first_error
 from engine.launch.plugin import FLAG, on_path
 from engine.supervise.group import EngineGroup
 from engine.supervise.ports import bind_port
@@ -168,15 +168,8 @@ async def measure_with(words: Sequence[str]) -> BenchResult:
                 async with server(asked, Path(folder), fast=name == "fast") as url, session() as client:
                     found[name] = await _measured(client, url, asked, compare_paths=name == "fast")
     except* UserError as errors:
-        raise _first(errors) from None
+        raise first_error(errors) from None
     return result(found.get("stock"), found["fast"], asked)
-
-
-def _first(errors: BaseException) -> BaseException:
-    """Of many requests that failed together."""
-    while isinstance(errors, BaseExceptionGroup):
-        errors = errors.exceptions[0]
-    return errors
 
 
 def session() -> aiohttp.ClientSession:

@@ -13,7 +13,7 @@ from engine.batch.export import check_holds, export_run
 from engine.batch.joint_price import price_of_joint
 from engine.batch.picture_check import look_at_pictures
 from engine.batch.prepare import PreparedRun, form_of
-from engine.batch.runner import Callbacks, ReaderOf, RunResult, first_error, run
+from engine.batch.runner import Callbacks, ReaderOf, RunResult, run
 from engine.cli.decide_options import DecideOptions, check_out, prepare_run
 from engine.cli.engine_facts import engine_facts
 from engine.cli.engines import OpenEngine, check_choice, open_engine
@@ -25,7 +25,7 @@ from engine.cli.steering import Keeper, check_stdin, obey_stdin, signals_cancel
 from engine.client.http import EngineClient
 from engine.domain.form import Form
 from engine.domain.reading import Method
-from engine.errors import InputError, UserError
+from engine.errors import InputError, UserError, first_error
 from engine.reads.reader import Reader
 from engine.store.run_queue import RunQueue
 from engine.store.runs import RunStore, RunView, find_unfinished, run_path

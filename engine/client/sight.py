@@ -59,14 +59,18 @@ def blind(sight: Sight) -> UserError:
 @cache
 def probe_picture() -> Picture:
     """A grey square, made here so that no file is needed."""
+    return picture_of(square((128, 128, 128), SIDE), "grey.png")
+
+
+def square(colour: tuple[int, int, int], side: int) -> bytes:
+    """A PNG of one colour. ``colour``: red, green and blue, 0 to 255; ``side``: pixels."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
 
-    head = SIDE.to_bytes(4, "big") * 2 + b"\x08\x02\x00\x00\x00"  # 8 bits, RGB
-    rows = (b"\x00" + b"\x80" * 3 * SIDE) * SIDE
-    data = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-    return picture_of(data, "grey.png")
+    head = side.to_bytes(4, "big") * 2 + b"\x08\x02\x00\x00\x00"  # 8 bits, RGB
+    rows = (b"\x00" + bytes(colour) * side) * side
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 async def _by_counting(client: EngineClient) -> Sight:

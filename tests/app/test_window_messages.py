@@ -13,10 +13,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from desk_driver import WAIT_S
 
 from app.windows.bus import socket_path
 
-WAIT_S = 60.0
 CLIENT = """
 import asyncio, json, os, sys
 import qasync

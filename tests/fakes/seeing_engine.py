@@ -17,6 +17,7 @@ from typing import Any
 
 from aiohttp import web
 
+from engine.client.sight import square
 from engine.embedded.engine import EmbeddedEngine
 from engine.embedded.server import create_app
 from engine.paths import demo_model_dir
@@ -29,13 +30,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 def png(colour: str, side: int = 8) -> bytes:
     """A square of one colour."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
-
-    head = side.to_bytes(4, "big") * 2 + b"\x08\x02\x00\x00\x00"
-    rows = (b"\x00" + bytes(COLOURS[colour]) * side) * side
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return square(COLOURS[colour], side)
 
 
 class _Refused(Exception):

@@ -37,6 +37,8 @@ DRAWN = 12_000
 PLACEHOLDERS = ("PPP", "PPP")
 PLACE_ASKED = r"Is the (?:number on the left|first number|earlier amount|first one) (.+?) the .+\?"
 
+NUMBERS_ASKED = r"Is \d+ (.+?) \d+\?"
+
 
 @functools.cache
 def trained() -> frozenset[tuple[str, ...]]:
@@ -156,18 +158,23 @@ def test_half_of_the_pairs_contradict_and_their_sentences_are_whole() -> None:
 def test_a_value_told_from_both_sides_contradicts_only_another_value() -> None:
     """The giver named in one clause, the taker in the other: the same value agrees, another one does not."""
     r = random.Random(44)
-    number = re.compile(r"\d[\d,.]*")
-    seen = 0
+    value = re.compile(r"(\d[\d,.]*) ?(\w*(?: (?:per|a) \w+)?)")  # with its unit, or the month behind it
+    agreed = differed = 0
     for _ in range(6000):
         conflict = r.random() < 0.5
         pair = clause_relations._valued(r, ("Gogo", "Tata"), conflict, not conflict)
         one_sided = all((party in pair[0]) != (party in pair[1]) for party in ("Gogo", "Tata"))
-        found = [number.findall(text.replace("thousand", "000").replace(" 000", "000")) for text in pair]
-        if one_sided and not conflict and all(len(each) == 1 for each in found):
-            seen += 1
-            first, second = (float(each[0].replace(",", "")) for each in found)
+        found = [value.findall(text.replace("thousand", "000").replace(" 000", "000")) for text in pair]
+        if not one_sided or any(len(each) != 1 for each in found):
+            continue
+        (first, second), units = (float(each[0][0].replace(",", "")) for each in found), {each[0][1] for each in found}
+        if conflict:
+            differed += 1
+            assert first != second or len(units) == 2, pair
+        else:
+            agreed += 1
             assert first == second, pair
-    assert seen > 200
+    assert min(agreed, differed) > 200
 
 
 def test_only_a_thing_of_its_own_keeps_strangers_apart() -> None:
@@ -215,19 +222,20 @@ def test_a_stream_of_other_shares_repeats_itself() -> None:
 
 
 def test_comparisons_are_right() -> None:
-    """By the numbers in the text, whatever part of them the question says."""
+    """By the numbers in the text where the question says their places, and by those that it says itself."""
     r = random.Random(46)
     kinds = set()
     for _ in range(3000):
         sample = compare(r)
         assert isinstance(sample, Read)
         question = sample.questions[0]
-        found = re.fullmatch(PLACE_ASKED, question.instructions)
-        numbers = [int(n) for n in re.findall(r"\d+", sample.state)]
+        asked = question.instructions
+        found = re.fullmatch(PLACE_ASKED, asked) or re.fullmatch(NUMBERS_ASKED, asked)
+        numbers = [int(n) for n in re.findall(r"\d+", asked) or re.findall(r"\d+", sample.state)]
         if not found or len(numbers) != 2 or "first year" in sample.state:
             continue
         more = found.group(1) in ABOVE
-        kinds.add(more)
+        kinds.add((more, found.re.pattern))
         truth = numbers[0] > numbers[1] if more else numbers[0] < numbers[1]
         assert question.answers[sample.answers[0]] == ("yes" if truth else "no")
-    assert kinds == {True, False}
+    assert kinds == {(more, asked) for more in (True, False) for asked in (PLACE_ASKED, NUMBERS_ASKED)}

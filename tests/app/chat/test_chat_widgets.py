@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
@@ -44,7 +44,6 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=25))
-@settings(deadline=None)
 def test_a_growing_text_has_the_blocks_of_the_whole(pieces: list[str]) -> None:
     stream, source = StreamedBlocks(), ""
     for piece in pieces:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 from desk_driver import WAIT_S, expect, until_phase, within
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import QWidget
 from app.notify import Notice, NotificationSink
 from app.pages.decisions import DecisionsPage
 from app.presenters.engine import EnginePresenter
+from engine import paths
 
 
 class Leavable(Protocol):
@@ -38,6 +40,13 @@ def leaving[**P](test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, Co
             await place.leave()
 
     return run
+
+
+def beginning(table: Path, rows: int) -> Path:
+    """The first rows of a table, as a file in the data folder."""
+    short = paths.data_dir() / "short.csv"
+    short.write_text("".join(table.read_text(encoding="utf-8").splitlines(keepends=True)[: rows + 1]), encoding="utf-8")
+    return short
 
 
 class GatedEngine(EnginePresenter):

@@ -8,13 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from decisions_driver import Place, leaving
+from decisions_driver import Place, beginning, leaving
 from desk_driver import expect, within
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QTableWidget, QWidget
 
 from app.pages.decisions import RUNS, TRY
-from engine import paths
 
 DRAWS = 4
 
@@ -25,13 +24,7 @@ async def ready(place: Place) -> None:
     await place.open_example("tickets")
     document, table = place.page.presenter.document, place.page.presenter.table
     document.set_method(replace(document.form.method, draws=DRAWS, seed=11))
-    await table.load(beginning(Path(table.facts.path)))
-
-
-def beginning(table: Path) -> Path:
-    short = paths.data_dir() / "short.csv"
-    short.write_text("".join(table.read_text(encoding="utf-8").splitlines(keepends=True)[:3]), encoding="utf-8")
-    return short
+    await table.load(beginning(Path(table.facts.path), 2))
 
 
 def cells(table: QTableWidget) -> list[list[str]]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from decisions_driver import Place, leaving
+from decisions_driver import Place, beginning, leaving
 from desk_driver import WAIT_S, expect, within
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -31,15 +31,9 @@ async def ready(place: Place) -> None:
     await place.open_example("tickets")
     document, table = place.page.presenter.document, place.page.presenter.table
     document.set_method(replace(document.form.method, draws=1))
-    await table.load(beginning(Path(table.facts.path)))
+    await table.load(beginning(Path(table.facts.path), ROWS))
     place.page.tabs.setCurrentIndex(RUNS)
     place.page.runs_part.setup.concurrency.setValue(2)
-
-
-def beginning(table: Path) -> Path:
-    short = paths.data_dir() / "short.csv"
-    short.write_text("".join(table.read_text(encoding="utf-8").splitlines(keepends=True)[: ROWS + 1]), encoding="utf-8")
-    return short
 
 
 async def held_run(place: Place, name: str = "first") -> str:

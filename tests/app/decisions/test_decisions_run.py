@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from decisions_driver import Place, leaving
+from decisions_driver import Place, beginning, leaving
 from desk_driver import expect, until_phase, within
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton, QTableView
 from pytestqt.modeltest import ModelTester
@@ -32,17 +32,10 @@ async def ready(place: Place, *, whole: bool = False) -> RunPresenter:
     if not whole:
         document, table = place.page.presenter.document, place.page.presenter.table
         document.set_method(replace(document.form.method, draws=1))
-        await table.load(beginning(Path(table.facts.path)))
+        await table.load(beginning(Path(table.facts.path), ROWS))
     place.page.tabs.setCurrentIndex(RUNS)
     assert place.find(QPushButton, "run_start").isEnabled(), place.find(QLabel, "run_message").text()
     return place.page.runs
-
-
-def beginning(table: Path) -> Path:
-    """The first rows of a table, as a file in the data folder."""
-    short = paths.data_dir() / "short.csv"
-    short.write_text("".join(table.read_text(encoding="utf-8").splitlines(keepends=True)[: ROWS + 1]), encoding="utf-8")
-    return short
 
 
 def cells(path: Path) -> list[dict[str, str]]:

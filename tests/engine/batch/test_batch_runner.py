@@ -318,7 +318,7 @@ outcomes = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(plan=st.lists(outcomes, min_size=1, max_size=80), concurrency=st.integers(1, 9), questions=st.integers(1, 3))
 def test_whatever_happens_every_row_ends_with_one_status(
     tmp_path_factory: pytest.TempPathFactory, plan: list[str], concurrency: int, questions: int

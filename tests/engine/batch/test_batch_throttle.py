@@ -138,7 +138,7 @@ async def test_time_outs_halve_too(tmp_path: Path, slow: int) -> None:
         assert most <= 13 if slow else most == 16
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from(["enter", "leave", "cut", "good"]), max_size=60), st.integers(1, 8), st.integers(0, 8))
 def test_places_always_add_up(steps: list[str], start: int, more: int) -> None:
     async def scenario() -> None:

@@ -47,7 +47,7 @@ def test_a_cut_anywhere_leaves_the_records_before_it(some: list[Record], data: s
     assert replay(whole[:cut]) == fold(some[:before])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(records), st.lists(records), st.data())
 def test_it_goes_on_behind_a_torn_end(first: list[Record], second: list[Record], data: st.DataObject) -> None:
     whole = b"".join(lines(first))

@@ -230,7 +230,7 @@ def machines_with_holes(draw: st.DrawFn) -> Machine:
     return Machine(driver, host, gpus, links)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(machines_with_holes())
 def test_missing_facts_never_raise(given: Machine) -> None:
     for finding in find_findings(given):

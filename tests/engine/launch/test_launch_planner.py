@@ -276,7 +276,7 @@ def test_memory_that_the_driver_does_not_tell_is_no_guess() -> None:
     assert "does not say how much memory" in found.left_out[0].reason
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     name=st.sampled_from(sorted(recorded_machines())),
     profile=st.sampled_from(("chat", "decisions")),

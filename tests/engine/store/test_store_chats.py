@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from chats_clock import Clock
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,28 +27,6 @@ from engine.store.chats_read import ChatReader
 from engine.store.chats_search import fts_query
 
 FIGURES = AnswerFigures(2.0, 0.5, 3, 24, 100, 300)
-
-
-class Clock:
-    """Seconds that pass when they are told to."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        self.now += 1
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> Iterator[ChatStore]:
-    with ChatStore(tmp_path / "chats.sqlite", clock=clock) as opened:
-        yield opened
 
 
 def turn(store: ChatStore, conversation: int, parent: int | None, question: str, answer: str) -> int:

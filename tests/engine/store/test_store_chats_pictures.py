@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chats_clock import Clock
 from fakes.seeing_engine import png
 
 from engine.domain.chat import Message
@@ -26,25 +26,6 @@ from engine.store.chats_schema import CHATS_SCHEMA
 from engine.store.migrations import backup_path
 
 RED, BLUE = picture_of(png("red"), "red.png"), picture_of(png("blue"), "blue.png")
-
-
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> Iterator[ChatStore]:
-    with ChatStore(tmp_path / "chats.sqlite", clock=clock) as made:
-        yield made
 
 
 def answered(store: ChatStore, text: str, *pictures: Picture) -> tuple[int, int]:

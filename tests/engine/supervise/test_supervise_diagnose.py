@@ -104,14 +104,14 @@ def test_a_hang_is_a_fault_only_after_its_time(rule: Rule) -> None:
     assert read([*log, *traceback(TP0, "torch.OutOfMemoryError: CUDA out of memory.")], silent_s=9999).rule == "oom"
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.sampled_from(FAULTS), st.sampled_from(FAULTS))
 def test_the_first_of_two_faults_is_the_root(first: Rule, second: Rule) -> None:
     found = read([*traceback(TP1, said(first)), *traceback(TP0, said(second)), *ending()])
     assert found.rule == first.id
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(st.sampled_from(RULES), st.lists(st.integers(1, 97), min_size=1, max_size=40), st.sampled_from(["\n", "\r\n"]))
 def test_the_pieces_of_a_log_change_nothing(rule: Rule, sizes: list[int], end: str) -> None:
     lines = [*beginning(), "größer ▁▂▃ 🙂\n", *traceback(TP1, rule.sample), *ending(), "a last half li"]
@@ -125,7 +125,6 @@ def test_the_pieces_of_a_log_change_nothing(rule: Rule, sizes: list[int], end: s
     assert diagnose(pieces, silent_s=1000) == whole
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=40)), st.lists(st.integers(1, 20), min_size=1))
 def test_any_bytes_give_the_same_lines_in_any_pieces(lines: list[bytes], sizes: list[int]) -> None:
     data = b"\n".join(lines) + b"x" * (2 * MAX_LINE + 3) + b"\r" + b"\xf0\x9f" * 9

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from diagnose_helpers import MACHINES, TP0, beginning, ending, plan_of, traceback
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.cli.main import main
@@ -54,7 +54,6 @@ def test_what_names_a_person_or_opens_a_door_is_taken_out(text: str, expected: s
     assert redactor()(text) == expected
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_a_known_key_never_stays(before: str, after: str) -> None:
     assert KEY not in redactor()(before + KEY + after)

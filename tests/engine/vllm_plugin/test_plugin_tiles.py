@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from plugin_process import command, environment  # the folder is no package
 
 pytestmark = [pytest.mark.vllm_cpu, pytest.mark.timeout(900)]
-WAIT_S, HANG_S = 400.0, 15.0  # four steps of a tiny sampler take a fraction of a second
+WAIT_S, HANG_S = 400.0, 40.0  # four steps of a tiny sampler take a fraction of a second
 
 
 def ranks(folder: Path, parts: str, wait_s: float) -> list[Any]:
@@ -72,5 +72,5 @@ def test_unequal_memory_gives_the_same_steps_on_all_ranks(tmp_path: Path) -> Non
 
 def test_without_the_part_the_ranks_hang_or_come_apart(tmp_path: Path) -> None:
     """What the part is for: when this fails, stock has become safe and the part can go."""
-    told = ranks(tmp_path, "", HANG_S)  # a slow machine may pass for one that hangs: it costs nothing to wait no longer
+    told = ranks(tmp_path, "", HANG_S)
     assert not all(right(rank) for rank in told)
