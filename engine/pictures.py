@@ -17,6 +17,7 @@ MAX_BYTES = 20_000_000
 MAX_PIXELS = 50_000_000  # a model sees less than a million of them; decoding more takes gigabytes in the engine
 MAX_TOGETHER = 16  # pictures of one row or message: each takes about 260 tokens
 SHELF_BYTES = 32_000_000  # and a third more than that once they are encoded
+_CHECK = "check the path; relative ones start in the table's folder, or where the command was given"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # two letters at least, so that C:\ is none
 
 
@@ -62,12 +63,12 @@ def read_picture(path: Path) -> Picture:
     try:
         status = path.stat()  # before it is opened: a pipe would never end
         if not stat.S_ISREG(status.st_mode):
-            raise InputError("picture.no_file", "{path} is no file", path=str(path))
+            raise InputError("picture.no_file", "{path} is no file", remedy=_CHECK, path=str(path))
         _check_size(status.st_size, str(path))
         data = path.read_bytes()
     except (OSError, ValueError) as error:  # a zero byte in the path is a ValueError
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError("picture.unreadable", "{path}: {why}", path=str(path), why=why) from error
+        raise InputError("picture.unreadable", "{path}: {why}", remedy=_CHECK, path=str(path), why=why) from error
     return picture_of(data, str(path))
 
 
@@ -92,12 +93,13 @@ def picture_of(data: bytes, name: str) -> Picture:
     if not 0 < header.width * header.height <= MAX_PIXELS:
         raise InputError(
             "picture.pixels",
-            "{name}: {width} x {height} pixels; a picture may have {limit} together",
+            "{name}: {width} x {height} pixels; a picture may have {limit} in all, and this one has {count}",
             remedy="make it smaller: a model sees less than a million pixels of it",
             name=name,
             width=header.width,
             height=header.height,
             limit=f"{MAX_PIXELS:,}",
+            count=f"{header.width * header.height:,}",
         )
     return Picture(Path(name).name, header.kind, header.width, header.height, hashlib.sha256(data).hexdigest(), data)
 

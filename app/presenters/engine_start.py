@@ -31,6 +31,7 @@ class StartTimes:
         self._times: dict[int, float] = {}  # when a phase began
         self._now: StartProgress | None = None
         self._ended: float | None = None
+        self._serves = False
         self.weights: int | None = None
         self.cache: int | None = None
 
@@ -40,13 +41,14 @@ class StartTimes:
         self.weights = _bytes(_WEIGHTS, progress.detail) or self.weights
         self.cache = _bytes(_CACHE, progress.detail) or self.cache
 
-    def end(self) -> None:
-        """The start is over; its times stand still."""
-        self._ended = self._clock()
+    def end(self, *, serves: bool) -> None:
+        """The start is over; its times stand still. An engine that serves is through with every phase, whatever of its
+        log has been read by then."""
+        self._ended, self._serves = self._clock(), serves
 
     def view(self) -> StartView:
         now = self._clock() if self._ended is None else self._ended
-        number = self._now.number if self._now is not None else -1
+        number = len(self._phases) if self._serves else self._now.number if self._now is not None else -1
         phases = tuple(self._phase(place, name, number, now) for place, name in enumerate(self._phases))
         return StartView(
             phases,

@@ -72,13 +72,15 @@ class VllmStart(QObject):
         machine = self.launch.machine if self.launch else None
         to_stock = engine.without_parts if isinstance(engine, LocalEngine) else None
         self._watch = LogWatch(engine, machine=machine, plan=self.plan, to_stock=to_stock)
+        serves = False
         try:
             handle = await start_watched(engine, self._watch, on_hang=self.hung.emit)
+            serves = True
         except EngineFailed as error:
             self._note(error.diagnosis)
             raise
         finally:
-            self._clock.end()
+            self._clock.end(serves=serves)
             self.progressed.emit(self.view())
         self.failed.clear()
         return handle

@@ -48,7 +48,7 @@ class EmptyChat(QWidget):
             button.clicked.connect(lambda _checked=False, text=prompt: self.chosen.emit(text))
             column.addWidget(button)
             samples.append(button)
-        self._giving_way = (mark, words, *reversed(samples))  # in this order
+        self._giving_way = (mark, words, *reversed(samples), title)  # in this order
         self._column = column
         column.addStretch(3)
         holder = QWidget()
@@ -81,3 +81,4 @@ class EmptyChat(QWidget):
             if self._column.totalHeightForWidth(width) <= self.height():
                 break
             widget.hide()
+        self._column.activate()  # what is left takes the room of what has gone; nobody else asks for that

@@ -12,7 +12,7 @@ from engine.cli.main import OK, UNFINISHED
 from engine.client.wire import DiffusionMetrics
 from engine.domain.chat import CanvasCommitted, Failed, Finished, Message, Usage
 from engine.errors import UserError
-from engine.pictures import check_count, read_picture
+from engine.pictures import check_count, locate, read_picture
 from engine.supervise.lifecycle import KEY_VARIABLE
 
 
@@ -23,18 +23,18 @@ from engine.supervise.lifecycle import KEY_VARIABLE
 @click.option(
     "--picture",
     "pictures",
-    type=click.Path(path_type=Path),
+    metavar="PATH",
     multiple=True,
     help="A picture file that TEXT is about; may be given again. For engines that see.",
 )
 @click.option("--max-tokens", type=click.IntRange(min=1), help="End the answer after so many tokens.")
 @click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of a server given by its URL.")
 def command(
-    text: str, choice: str, system: str, pictures: tuple[Path, ...], max_tokens: int | None, api_key: str | None
+    text: str, choice: str, system: str, pictures: tuple[str, ...], max_tokens: int | None, api_key: str | None
 ) -> int:
     """Answer TEXT. The answer goes to stdout as its canvases are committed, the figures to stderr."""
     check_count(len(pictures))
-    messages = [Message("user", text, tuple(map(read_picture, pictures)))]
+    messages = [Message("user", text, tuple(read_picture(locate(name, Path())) for name in pictures))]
     if system:
         messages.insert(0, Message("system", system))
     return asyncio.run(_chat(choice, api_key, messages, max_tokens))

@@ -16,7 +16,7 @@ _NOT_TAKEN = frozenset({400, 413, 422})
 _NOT_THERE = frozenset({403, 404, 405, 501})
 BLIND_TOY = "the bundled toy model was trained on text only"
 BLIND_PLAN = "vLLM was started without the vision tower (text only)"
-REMEDY = "take an engine that sees, or a form without pictures; on the Setup page choose Pictures: with pictures"
+REMEDY = "take an engine that sees, or leave the pictures out; for vLLM choose Pictures on the Setup page"
 
 
 async def find_sight(client: EngineClient) -> Sight:

@@ -328,9 +328,17 @@ def test_phases_get_their_times_and_those_passed_over_none() -> None:
     ]
     assert (view.elapsed_s, view.eta_s, view.share) == (12, 7.0, 0.75)
     assert times.weights == int(13.56 * GIB)
-    times.end()
+    times.end(serves=False)
     clock.now = 100
     assert times.view().elapsed_s == 12
+
+
+@pytest.mark.parametrize(("serves", "last"), [(True, "done"), (False, "open")])
+def test_what_serves_is_through_with_every_phase_whatever_of_its_log_was_read(serves: bool, last: str) -> None:
+    times = StartTimes(("one", "two", "three"), Clock())
+    times.feed(StartProgress("two", 1, 3))
+    times.end(serves=serves)
+    assert [phase.state for phase in times.view().phases] == ["done", "done" if serves else "running", last]
 
 
 def test_the_phases_say_the_time_to_go_while_it_runs(qtbot: QtBot) -> None:

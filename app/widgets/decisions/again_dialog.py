@@ -39,7 +39,9 @@ class AgainDialog(QDialog):
     # ---- private
     def _build(self) -> None:
         group = QButtonGroup(self)
-        box = vbox(label(self.tr("Answers stay until better ones are there, and are kept behind them."), "muted"))
+        box = vbox(
+            label(self.tr("Answers stay until better ones are there, and are kept behind them."), "muted", wrap=True)
+        )
         for what, text in self._told():
             note = self._note(what)
             made = named(QRadioButton(text), f"again_what.{what}", f"{text}: {note}")

@@ -11,7 +11,8 @@ from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from app.theme import tokens_of
-from app.widgets.decisions.parts import FieldMessage, button, fixed_font, hbox, label, named, vbox
+from app.widgets.decisions.flow import FlowLayout
+from app.widgets.decisions.parts import FieldMessage, button, fixed_font, label, named, vbox
 from engine.domain.question import Question
 from engine.domain.reading import Draw
 
@@ -78,10 +79,11 @@ class DrawsView(QWidget):
         self.table.verticalHeader().hide()
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.copy = button(self.tr("Copy as CSV"), f"{name}.copy", self._copy, role="quiet")
+        buttons = FlowLayout(spacing=8)  # below each other in a narrow drawer
+        for each in (self.read, self.copy):
+            buttons.addWidget(each)
         self._parts = (self._title, self.strip, self.table, self.copy)
-        self.setLayout(
-            vbox(self.message, self._title, self.strip, self.table, hbox(self.read, self.copy, 1), spacing=6)
-        )
+        self.setLayout(vbox(self.message, self._title, self.strip, self.table, buttons, spacing=6))
         self._cells: list[list[str]] = []
         self.clear()
 
@@ -124,9 +126,9 @@ class DrawsView(QWidget):
         top = max(range(len(names)), key=lambda place: sum(draw.shares[place] for draw in draws))
         shares = [(draw.shares[top], draw.readable(min_mass)) for draw in draws]
         low, high = min(share for share, _ in shares), max(share for share, _ in shares)
-        text = self.tr("{n} draws; {answer} between {low} and {high}").format(
-            n=len(draws), answer=names[top], low=f"{low:.3f}", high=f"{high:.3f}"
-        )
+        one = self.tr("1 draw; {answer} {low}")
+        text = one if len(draws) == 1 else self.tr("{n} draws; {answer} between {low} and {high}")
+        text = text.format(n=len(draws), answer=names[top], low=f"{low:.3f}", high=f"{high:.3f}")
         self._title.setText(f"{note} {text}".strip())
         self.strip.show_shares(shares, text)
         for part in self._parts:

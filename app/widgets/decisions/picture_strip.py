@@ -55,7 +55,9 @@ class PictureStrip(QScrollArea):
         """Show these."""
         clear_layout(self._row)
         for picture in pictures:
-            self._row.addWidget(self._card(picture))
+            card = self._card(picture)
+            self._row.addWidget(card)
+            card.show()  # else it counts only once the loop has run, and the strip is as high as nothing
         self._row.addStretch(1)
         self.setVisible(bool(pictures))
         self.setFixedHeight(self._content.sizeHint().height() + BAR)

@@ -147,11 +147,19 @@ def test_an_empty_conversation_shows_whole_parts_or_none(qtbot: QtBot, height: i
     empty.setFont(font)
     empty.resize(560, height)
     empty.show()
-    title, *rest = [each for each in empty.findChildren(QWidget) if each.isVisible() and not each.layout()]
-    places = sorted([title.geometry(), *(each.geometry() for each in rest)], key=lambda rect: rect.top())
-    assert all(above.bottom() < below.top() for above, below in pairwise(places))
-    needed = [each.heightForWidth(each.width()) for each in (title, *rest) if isinstance(each, QLabel)]
-    given_to = [each.height() for each in (title, *rest) if isinstance(each, QLabel)]
-    assert height == 90 or all(high >= need for high, need in zip(given_to, needed, strict=True))
+    assert_whole(empty, height)
     empty.resize(560, 900)
     assert all(each.isVisible() for each in empty.findChildren(QPushButton))
+    empty.resize(560, height)  # what had its room already gives it up again
+    assert_whole(empty, height)
+
+
+def assert_whole(empty: EmptyChat, height: int) -> None:
+    """Nothing lies on something else, and every text has its lines; lower than one line nothing can be done."""
+    shown = [each for each in empty.findChildren(QWidget) if each.isVisible() and not each.layout()]
+    assert shown or height == 90
+    places = sorted([each.geometry() for each in shown], key=lambda rect: rect.top())
+    assert all(above.bottom() < below.top() for above, below in pairwise(places))
+    needed = [each.heightForWidth(each.width()) for each in shown if isinstance(each, QLabel)]
+    given_to = [each.height() for each in shown if isinstance(each, QLabel)]
+    assert height == 90 or all(high >= need for high, need in zip(given_to, needed, strict=True))

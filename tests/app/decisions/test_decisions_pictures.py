@@ -11,12 +11,16 @@ import pytest
 from decisions_driver import Place, leaving
 from desk_driver import expect, within
 from fakes.seeing_engine import SeeingEngine, png, seeing_engine
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QPlainTextEdit, QScrollArea, QTableWidget, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.models.decisions_pictures import SeenPicture
 from app.pages.decisions import RUNS, TABLE, TRY
 from app.pages.decisions_runs import ANSWERS
 from app.presenters.engine import EngineChoice
+from app.widgets.decisions.parts import vbox
+from app.widgets.decisions.picture_strip import PictureStrip
 from engine import paths
 from engine.batch.picture_check import PictureCheck
 from engine.client.sight import BLIND_TOY
@@ -184,3 +188,17 @@ async def test_a_row_is_tried_and_a_table_is_run_with_its_pictures(place: Place)
         await place.until(page.results.counted.connect, lambda: bool(part.answers.answer._error.text()))
         assert "4.png" in part.answers.answer._error.text()
         assert place.find(QPlainTextEdit, "results_prompt").toPlainText()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_pictures_are_as_high_as_they_are_in_a_window_that_is_already_shown(first: int, qtbot: QtBot) -> None:
+    window, strip_ = QWidget(), PictureStrip("strip")
+    qtbot.addWidget(window)
+    window.setLayout(vbox(QLabel("above"), strip_, 1))
+    window.show()
+    image = QImage(160, 120, QImage.Format.Format_RGB32)
+    for seen in [(), (SeenPicture("/a.png", "a.png", 160, 120, image),), (SeenPicture("", "", fault="gone"),)][first:]:
+        strip_.show_pictures(seen)
+        least = 120 if seen and seen[0].image is not None else 2 * strip_.fontMetrics().height() if seen else 0
+        assert strip_.height() >= least
+        assert strip_.isHidden() == (not seen)

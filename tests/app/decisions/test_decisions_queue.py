@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from decisions_driver import Place, beginning, leaving
-from desk_driver import WAIT_S, expect, within
+from desk_driver import WAIT_S, expect, until, within
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QListWidget, QPushButton, QWidget
@@ -250,8 +250,8 @@ async def test_a_killed_worker_leaves_its_run_in_its_place_and_nothing_begins_un
     press(place, "queue_start")
     assert await ended == [(second, "finished")]
     assert answers(second) == WHOLE
-    with RunQueue(paths.queue_file()) as queue:
-        assert [(entry.run, entry.state) for entry in queue.entries()] == [(second, "done")]
+    with RunQueue(paths.queue_file()) as queue:  # the worker writes it once it has told the end of the run
+        await until(lambda: [(entry.run, entry.state) for entry in queue.entries()] == [(second, "done")])
 
 
 @leaving
