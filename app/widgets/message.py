@@ -174,6 +174,10 @@ class MessageView(QFrame):
         view, rect = place
         return QRect(view.viewport().mapTo(self, rect.topLeft()), rect.size())
 
+    def _mark_again(self) -> None:
+        if self._find[0]:
+            self.mark_words(*self._find)
+
     def _texts(self) -> list[TextView]:
         return [widget.view if isinstance(widget, CodeBlock) else widget for widget in self._widgets]
 
@@ -317,8 +321,7 @@ class MessageView(QFrame):
         del self._widgets[len(wanted) :]
         self._shown = wanted
         self._interval = max(FRAME_MS, round((time.perf_counter() - started) * 1000 * RENDER_SHARE))
-        if self._find[0]:
-            self.mark_words(*self._find)
+        self._mark_again()
         self._grow()
         self.resized.emit()
 
@@ -363,6 +366,7 @@ class MessageView(QFrame):
         # As wide as it will be: it is laid out once.
         view.resize(self.width() - margins.left() - margins.right(), view.height())
         view.link_clicked.connect(self.link_clicked)
+        view.restyled.connect(self._mark_again)
         return self._replace(index, view)
 
     def _replace[Block: (ProseView, CodeBlock)](self, index: int, widget: Block) -> Block:

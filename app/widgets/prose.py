@@ -16,9 +16,15 @@ FRAME = 1  # pixels; it shows the focus (resources/css/app.qss)
 
 
 class ProseView(QTextBrowser):
-    """One piece of HTML. Signals: link_clicked(str): the user wants to follow a link; nothing has been opened yet."""
+    """One piece of HTML.
+
+    Signals:
+        link_clicked(str): the user wants to follow a link; nothing has been opened yet.
+        restyled(): the same text was laid out anew, for another theme or font; marks in it are gone.
+    """
 
     link_clicked = Signal(str)
+    restyled = Signal()
     _html = ""  # change events arrive before the constructor is through
     _plain = ""
     _restyle_due = False
@@ -86,6 +92,7 @@ class ProseView(QTextBrowser):
             self.set_plain(self._plain)
         else:
             self.set_html(self._html)
+        self.restyled.emit()
 
     def _fit(self) -> None:
         document, width = self.document(), self.viewport().width()

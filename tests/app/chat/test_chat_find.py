@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from chat_driver import Answer, Reopen, Room
 from desk_driver import expect, until, within
-from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QTextEdit
@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.presenters.chat_find import occurrences
 from app.theme import current_tokens
 from app.widgets.message import MessageView
+from app.widgets.prose import ProseView
 from engine.domain.conversation import AnswerFigures
 
 MANY = 260
@@ -102,6 +103,11 @@ async def test_hits_in_messages_that_are_not_built_are_found_and_shown(room: Roo
     shown = [view for view in room.page.transcript.messages if marked(view) == ["!needle"]]
     assert [view.text for view in shown] == ["the needle"]
     await until(lambda: not shown[0].visibleRegion().isEmpty())
+    prose = shown[0].findChild(ProseView)
+    restyled = expect(prose.restyled.connect)
+    QCoreApplication.sendEvent(prose, QEvent(QEvent.Type.PaletteChange))  # another theme: it is laid out anew
+    await within(restyled)
+    await until(lambda: marked(shown[0]) == ["!needle"])
 
 
 SOURCE = "A **first** paragraph\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```c\nint x;\n```\n\nthe end"
