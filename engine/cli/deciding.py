@@ -21,6 +21,7 @@ from engine.cli.export import renderings
 from engine.cli.main import INTERRUPTED, OK
 from engine.cli.metrics import measure_run
 from engine.cli.reporting import Reporter
+from engine.cli.resuming import mention_unfinished, run_to_resume
 from engine.cli.steering import Keeper, check_stdin, obey_stdin, signals_cancel
 from engine.client.http import EngineClient
 from engine.domain.form import Form
@@ -28,7 +29,7 @@ from engine.domain.reading import Method
 from engine.errors import InputError, UserError, first_error
 from engine.reads.reader import Reader
 from engine.store.run_queue import RunQueue
-from engine.store.runs import RunStore, RunView, find_unfinished, run_path
+from engine.store.runs import RunStore, RunView
 
 MOST, START = 192, 32  # rows at the same time when nobody says how many
 
@@ -69,7 +70,7 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
     pictured = prepared.form.pictures is not None
     check_choice(options.engine, sees=pictured)
     await _say_pictures(prepared, reporter)
-    resumed = _run_to_resume(options, prepared)
+    resumed = run_to_resume(options, prepared)
     ending = Ending(
         options.out,
         options.overwrite,
@@ -85,7 +86,7 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
     async with open_engine(options.engine, options.api_key, reporter.note, sees=pictured) as engine:
         if resumed is not None:
             return await go_on(resumed, engine, ending, reporter)
-        _mention_unfinished(prepared, reporter)
+        mention_unfinished(prepared, reporter)
         reader = await Reader.open(engine.client, prepared.form.questions, prepared.form.method, pictures=pictured)
         facts = await engine_facts(engine, options.engine, reader)
         facts |= await price_of_joint(engine.client, prepared, reporter.note)
@@ -157,77 +158,6 @@ def reader_of(client: EngineClient, form: Form, method: Method, reader: Reader) 
         return await Reader.open(client, questions, method, pictures=pictured, served=reader.served)
 
     return make
-
-
-def _run_to_resume(options: DecideOptions, prepared: PreparedRun) -> Path | None:
-    if options.resume is None:
-        return None
-    spec = prepared.spec
-    if options.resume:
-        path = run_path(paths.runs_dir(), options.resume)
-    else:
-        wanted = spec.selection if options.selects else None
-        found = find_unfinished(paths.runs_dir(), spec.form_sha256, spec.table_sha256, wanted)
-        if found is None:
-            raise InputError(
-                "resume.none",
-                "there is no unfinished run of {form} over {table}",
-                remedy="leave --resume out to begin one; `runs` lists what there is, `export` writes a finished one",
-                form=spec.form_path,
-                table=spec.table_path,
-            )
-        path = run_path(paths.runs_dir(), found.id)
-    with RunView(path) as view:
-        _check_same(options, prepared, view)
-    return path
-
-
-def _check_same(options: DecideOptions, prepared: PreparedRun, view: RunView) -> None:
-    for what, here, there in (
-        ("form", prepared.spec.form_sha256, view.spec.form_sha256),
-        ("table", prepared.spec.table_sha256, view.spec.table_sha256),
-    ):
-        if here != there:
-            raise InputError(
-                "resume.other",
-                "run {run} was made with another {what}: {path}",
-                remedy="give the same file, unchanged, or begin a new run without --resume",
-                run=view.id,
-                what=what,
-                path=view.spec.form_path if what == "form" else view.spec.table_path,
-            )
-    if options.selects and prepared.spec.selection != view.spec.selection:
-        raise InputError(
-            "resume.selection",
-            "run {run} reads other rows: {stored}",
-            remedy="leave --where, --first, --sample and --seed out: a run keeps its rows",
-            run=view.id,
-            stored=", ".join(f"{key} {value}" for key, value in view.spec.selection.items()) or "all",
-        )
-    if options.picks_pictures and prepared.form.pictures != (shown := form_of(view).pictures):
-        raise InputError(
-            "resume.pictures",
-            "run {run} takes its pictures from {stored}; a run keeps its column",
-            remedy="leave --picture-column and --picture-separator out, or begin a new run without --resume",
-            run=view.id,
-            stored="no column" if shown is None else f"the column {shown.column}",
-        )
-    stored = view.rounds()[-1].method
-    if options.method(stored) != stored:
-        raise InputError(
-            "resume.method",
-            "run {run} reads {method} with draws {draws}; a run keeps its method",
-            remedy="leave --joint, --draws, --wire, --steps and --rotate out, or begin a new run without --resume",
-            run=view.id,
-            method=stored.name,
-            draws=stored.draws,
-        )
-
-
-def _mention_unfinished(prepared: PreparedRun, reporter: Reporter) -> None:
-    found = find_unfinished(paths.runs_dir(), prepared.spec.form_sha256, prepared.spec.table_sha256)
-    if found is not None:
-        reporter.note(f"run {found.id} of the same form and table is unfinished; --resume would go on with it")
 
 
 async def _say_pictures(prepared: PreparedRun, reporter: Reporter) -> None:

@@ -55,6 +55,7 @@ class RunInfo:
         form_sha256, table_sha256: of the files' bytes; together they find the run to resume.
         created: ISO 8601, UTC.
         round, round_kind: the round that it is in, or that ended last.
+        worker: id of the living process that has it open for writing; None when nobody works on it.
     """
 
     id: str
@@ -72,6 +73,7 @@ class RunInfo:
     totals: Mapping[str, Totals] = field(default_factory=dict)
     round: int = 1
     round_kind: RoundKind = "run"
+    worker: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,11 +140,12 @@ class RunView:
     def info(self) -> RunInfo:
         """The run as lists show it. A run whose worker is gone is unfinished, whatever its last word was."""
         row = self._run_row()
+        worker = _worker(row)
         spec, totals, current = self.spec, self.totals(), self.rounds()[-1]
         return RunInfo(
             id=self.id,
             name=spec.name,
-            state=_state(row),
+            state=_state(row, worker),
             created=self.created,
             rows=self.rows,
             question_ids=spec.questions,
@@ -157,6 +158,7 @@ class RunView:
             totals=totals,
             round=current.number,
             round_kind=current.kind,
+            worker=worker,
         )
 
     def reason(self) -> str:
@@ -324,9 +326,12 @@ def lease_of(row: sqlite3.Row) -> Lease | None:
     return Lease(row["lease_pid"], row["lease_started"], row["lease_token"])
 
 
-def _state(row: sqlite3.Row) -> RunState:
-    state: RunState = row["state"]
-    if state == "finished":
-        return state
+def _worker(row: sqlite3.Row) -> int | None:
+    """The process whose claim on the run holds; None when there is none, or it is gone."""
     lease = lease_of(row)
-    return state if lease is not None and lease.alive() else "unfinished"
+    return lease.pid if lease is not None and lease.alive() else None
+
+
+def _state(row: sqlite3.Row, worker: int | None) -> RunState:
+    state: RunState = row["state"]
+    return state if state == "finished" or worker is not None else "unfinished"

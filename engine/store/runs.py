@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +33,9 @@ __all__ = [
     "RunStore",
     "RunView",
     "StoredRow",
+    "busy",
     "find_unfinished",
+    "find_worked_on",
     "list_runs",
     "run_path",
 ]
@@ -183,13 +185,7 @@ class RunStore(RunView):
     def _take_lease(self, connection: sqlite3.Connection) -> None:
         holder = lease_of(_run_row(connection))
         if holder is not None and holder.alive():
-            raise UserError(
-                "run.busy",
-                "run {run} is being worked on by process {pid}",
-                remedy="wait for it or stop it first",
-                run=self.id,
-                pid=holder.pid,
-            )
+            raise busy(self.id, holder.pid)
         mine = self._lease
         connection.execute(
             "UPDATE run SET lease_pid = ?, lease_started = ?, lease_token = ?", (mine.pid, mine.started, mine.token)
@@ -236,6 +232,17 @@ def list_runs(directory: Path, on_damaged: Callable[[Path, EngineError], None] |
     return found
 
 
+def busy(run_id: str, worker: int) -> UserError:
+    """A run that another living process writes."""
+    return UserError(
+        "run.busy",
+        "run {run} is still being worked on by process {pid}",
+        remedy="wait until it ends, or stop it (Ctrl-C there, or `kill -INT {pid}`: its answers stay) and try again",
+        run=run_id,
+        pid=worker,
+    )
+
+
 def find_unfinished(
     directory: Path, form_sha256: str, table_sha256: str, selection: Mapping[str, Any] | None = None
 ) -> RunInfo | None:
@@ -244,11 +251,25 @@ def find_unfinished(
     Args:
         selection: only a run that reads these rows; None: any.
     """
+    alike = _alike(directory, form_sha256, table_sha256, selection)
+    return next((info for info in alike if info.state == "unfinished" and info.worker is None), None)
+
+
+def find_worked_on(
+    directory: Path, form_sha256: str, table_sha256: str, selection: Mapping[str, Any] | None = None
+) -> RunInfo | None:
+    """The newest run of the same form and table that a living process works on; arguments as ``find_unfinished``."""
+    alike = _alike(directory, form_sha256, table_sha256, selection)
+    return next((info for info in alike if info.worker is not None), None)
+
+
+def _alike(
+    directory: Path, form_sha256: str, table_sha256: str, selection: Mapping[str, Any] | None
+) -> Iterator[RunInfo]:
     for info in list_runs(directory):
         same = (info.form_sha256, info.table_sha256) == (form_sha256, table_sha256)
-        if same and info.state == "unfinished" and (selection is None or _selection(directory, info) == selection):
-            return info
-    return None
+        if same and (selection is None or _selection(directory, info) == selection):
+            yield info
 
 
 def _selection(directory: Path, info: RunInfo) -> Mapping[str, Any]:
