@@ -11,6 +11,8 @@ Two answers to one read differ on a card whenever it shared its steps with other
 round differently with another number of rows. So the two paths are compared with one read in flight, each with its
 whole prompt computed anew; what stock's own path makes of the same reads on two servers under load is told beside it.
 ``--what pairs`` does that comparison alone, on one server, so that it can run beside a measurement on another card.
+A start with CUDA graphs takes minutes: with ``--cards 0 1`` both servers start at once, each on a card of its own, and
+are then measured one after the other.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,6 +84,7 @@ class Setting:
         tokens: of a state.
         limit_s: for a start.
         what: of ``WHAT``.
+        cards: of the stock server and of the fast one, by index; empty: one server after the other, on what there is.
     """
 
     python: str
@@ -98,6 +101,7 @@ class Setting:
     pairs: int = 500
     pairs_s: float = 1e9
     what: tuple[str, ...] = WHAT
+    cards: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -132,6 +136,7 @@ def setting(words: Sequence[str]) -> Setting:
     parser.add_argument(
         "--what", nargs="+", choices=WHAT, default=WHAT, help="rates of both servers; pairs on the fast"
     )
+    parser.add_argument("--cards", nargs=2, default=(), metavar="CARD", help="of stock and fast, which start at once")
     parser.add_argument("--tokens", type=int, default=400, help="of a state")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for a start")
     parser.add_argument("--parts", default=PARTS)
@@ -151,6 +156,7 @@ def setting(words: Sequence[str]) -> Setting:
         pairs=asked.pairs,
         pairs_s=asked.pairs_seconds,
         what=tuple(asked.what),
+        cards=tuple(asked.cards),
     )
 
 
@@ -162,14 +168,35 @@ async def measure_with(words: Sequence[str]) -> BenchResult:
     """
     asked = setting(words)
     found: dict[str, Measured] = {}
+    names = ("stock", "fast") if "rates" in asked.what else ("fast",)
     try:
-        for name in ("stock", "fast") if "rates" in asked.what else ("fast",):
-            with tempfile.TemporaryDirectory(prefix="desk") as folder:
-                async with server(asked, Path(folder), fast=name == "fast") as url, session() as client:
-                    found[name] = await _measured(client, url, asked, compare_paths=name == "fast")
+        with tempfile.TemporaryDirectory(prefix="desk") as folder:
+            if asked.cards:
+                found = await _side_by_side(asked, names, Path(folder))
+            else:
+                for name in names:
+                    async with server(asked, Path(folder) / name, fast=name == "fast") as url, session() as client:
+                        found[name] = await _measured(client, url, asked, compare_paths=name == "fast")
     except* UserError as errors:
         raise first_error(errors) from None
     return result(found.get("stock"), found["fast"], asked)
+
+
+async def _side_by_side(asked: Setting, names: Sequence[str], folder: Path) -> dict[str, Measured]:
+    """Both servers start at once; each is measured while the other one, ready or still starting, is asked nothing."""
+    found: dict[str, Measured] = {}
+    async with AsyncExitStack() as stack:
+        begun = {
+            name: await stack.enter_async_context(
+                launched(asked, folder / name, fast=name == "fast", card=asked.cards[name == "fast"])
+            )
+            for name in names
+        }
+        ready = {name: await start.ready(asked.limit_s) for name, start in begun.items()}
+        for name, url in ready.items():
+            async with session() as client:
+                found[name] = await _measured(client, url, asked, compare_paths=name == "fast")
+    return found
 
 
 def session() -> aiohttp.ClientSession:
@@ -262,15 +289,50 @@ async def _mixed(
     return [task.result() for task in tasks]
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A server that was launched, and may not be ready yet."""
+
+    url: str
+    log: Path
+    group: EngineGroup
+    name: str
+
+    async def ready(self, limit_s: float) -> str:
+        """Its address, as soon as it answers.
+
+        Raises:
+            UserError: it has ended, or the time is over; with the end of its log.
+        """
+        await _ready(self.url, self.log, limit_s, self.group)
+        _tell_text(f"{self.name} server ready")
+        return self.url
+
+
 @asynccontextmanager
 async def server(asked: Setting, folder: Path, *, fast: bool) -> AsyncIterator[str]:
     """A server of its own; gives its address."""
+    async with launched(asked, folder, fast=fast) as start:
+        yield await start.ready(asked.limit_s)
+
+
+@asynccontextmanager
+async def launched(asked: Setting, folder: Path, *, fast: bool, card: str = "") -> AsyncIterator[Start]:
+    """A server of its own, not waited for.
+
+    Args:
+        folder: of its log; made when it is missing.
+        card: the only one that it sees, by index; empty leaves it what there is.
+    """
+    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     with bind_port() as listener:
         port = listener.getsockname()[1]
     argv = [asked.python, "-m", "vllm.entrypoints.cli.main", "serve", "--model", asked.model]
     argv += ["--served-model-name", "bench", "--host", "127.0.0.1", "--port", str(port), "--enable-scale-out"]
     argv += ["--max-logprobs", "128", "--limit-mm-per-prompt", '{"image":0,"video":0}', *asked.flags]
     env = {"VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1", "VLLM_WORKER_MULTIPROC_METHOD": "spawn", **asked.env}
+    if card:
+        env["CUDA_VISIBLE_DEVICES"] = card
     if fast:
         argv += [FLAG, json.dumps({ARCHITECTURE: MODEL_CLASS})]
         env["PYTHONPATH"] = os.pathsep.join(filter(None, (str(on_path()), env.get("PYTHONPATH"))))
@@ -280,9 +342,7 @@ async def server(asked: Setting, folder: Path, *, fast: bool) -> AsyncIterator[s
     base = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     group = EngineGroup.launch(argv, log_path=log, pid_dir=folder, env={**base, **env}, inherit=False, port=port)
     try:
-        await _ready(f"http://127.0.0.1:{port}", log, asked.limit_s, group)
-        _tell_text("fast server ready" if fast else "stock server ready")
-        yield f"http://127.0.0.1:{port}"
+        yield Start(f"http://127.0.0.1:{port}", log, group, "fast" if fast else "stock")
     finally:
         _tell_log(log)
         await group.stop()
@@ -317,7 +377,12 @@ def result(stock: Measured | None, fast: Measured, asked: Setting) -> BenchResul
     if stock:
         figures |= _equality("under_load", difference(stock.answers, fast.answers))
         figures |= _equality("stock_under_load", difference(stock.answers, fast.kept))
-    given = {"flags": " ".join(asked.flags), "env": dict(asked.env), "in_flight": asked.in_flight}
+    given = {
+        "flags": " ".join(asked.flags),
+        "env": dict(asked.env),
+        "in_flight": asked.in_flight,
+        **({"cards": list(asked.cards)} if asked.cards else {}),
+    }
     plain = BenchResult("reads", figures)
     return BenchResult("reads", figures, {**plain.machine, **given})
 

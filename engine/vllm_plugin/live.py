@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from vllm.model_executor.models import diffusion_gemma
 
-from engine.vllm_plugin.live_sender import BUFFERS, EXTRA, Buffer, FrameSender, Watched
+from engine.vllm_plugin.live_sender import BUFFERS, EXTRA, Buffer, FrameSender, Watched, ends_of
 from engine.vllm_plugin.parts import Config, HookedSampler, HookedState
 from engine.vllm_plugin.protocol import SOCKET_VARIABLE, live_id
 
@@ -74,7 +74,7 @@ class LiveCanvas:
         self.watched.pop(slot, None)
         asked = live_id(getattr(sampling_params, "extra_args", None))
         if asked is not None and self._sender.look():
-            self.watched[slot] = Watched(asked)
+            self.watched[slot] = Watched(asked, *ends_of(sampling_params))
 
     def remove(self, slot: int) -> None:
         """A request has gone."""

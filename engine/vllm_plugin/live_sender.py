@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,15 +29,26 @@ logger = logging.getLogger(LOGGER)
 class Watched:
     """A request that gets frames.
 
+    With asynchronous scheduling a request whose last canvas is committed may be in one more step, which vLLM throws
+    away: nobody in the worker is told. So what ends it is looked for here.
+
     Attributes:
+        left: tokens that may still be committed; None for no limit.
+        stops: token ids that end it.
         before: denoise steps of its canvases before this one.
         step: the last one of this canvas that was seen.
+        counted: the end of a canvas was seen, and the pass that commits it is still to come.
+        over: all that it commits is committed, or will be with the next pass; what it denoises then is nothing.
         off: a fault has ended its frames.
     """
 
     live_id: str
+    left: int | None = None
+    stops: Collection[int] = ()
     before: int = 0
     step: int = 0
+    counted: bool = False
+    over: bool = False
     off: bool = False
 
     def number(self, step: int) -> int:
@@ -47,13 +58,42 @@ class Watched:
             step: the sampler's counter after the step, from 1 in each canvas.
         """
         if step <= self.step:  # another canvas, whose predecessor's end was not seen
-            self.end_canvas()
-        self.step = step
+            self._begin_canvas()
+        self.step, self.counted = step, False
         return self.before + step
 
-    def end_canvas(self) -> None:
+    def converged(self, canvas: Sequence[int]) -> None:
+        """The step that :meth:`number` was asked for has ended its canvas, which is committed next."""
+        self._count(canvas)
+        self.counted = True
+        self._begin_canvas()
+
+    def committed(self, canvas: Sequence[int]) -> None:
+        """The pass that commits a canvas; its last step may have been lost."""
+        if not self.counted:
+            self._count(canvas)
+        self.counted = False
+        self._begin_canvas()
+
+    def _begin_canvas(self) -> None:
         self.before += self.step
         self.step = 0
+
+    def _count(self, canvas: Sequence[int]) -> None:
+        if self.left is not None:
+            self.left -= len(canvas)
+            self.over = self.over or self.left <= 0
+        self.over = self.over or any(token in self.stops for token in canvas)
+
+
+def ends_of(sampling_params: Any) -> tuple[int | None, frozenset[int]]:
+    """What ends a request: tokens that it may write (None: any number), and the ids that it stops at.
+
+    As ``check_stop`` of vLLM 0.32 and 0.33 looks at them; ids that are ignored are in neither field. Stop strings are
+    not known here: behind one, the frames of the step that vLLM throws away are sent.
+    """
+    stops = {*(getattr(sampling_params, "stop_token_ids", None) or ()), getattr(sampling_params, "eos_token_id", None)}
+    return getattr(sampling_params, "max_tokens", None), frozenset(stops - {None})
 
 
 @dataclass(slots=True)
@@ -209,19 +249,22 @@ class FrameSender:
 
 
 def datagram_of(buffer: Buffer, entropy_bound: float) -> bytes | None:
-    """The frame that a buffer holds; None for the pass that commits a canvas, which denoises nothing."""
+    """The frame that a buffer holds; None for the pass that commits a canvas, which denoises nothing, and for a step
+    behind the last canvas."""
     width, watched = buffer.width, buffer.watched
     numbers = buffer.host.numpy()
     step, commits, emitted = numbers[2 * width : 2 * width + EXTRA].tolist()
-    if step == 0:
-        watched.end_canvas()
-        return None
     argmax = numbers[:width].tolist()
+    if step == 0:
+        watched.committed(argmax)
+        return None
+    if watched.over:
+        return None
     entropy = numbers[width : 2 * width].view("float32").astype("float64")
     converged = bool(commits or emitted)
     number = watched.number(step)
     if converged:
-        watched.end_canvas()
+        watched.converged(argmax)
     kept = accepted(entropy.tolist(), entropy_bound)
     return frame(watched.live_id, number, step, converged, argmax, kept, entropy.round(DECIMALS).tolist())
 

@@ -89,10 +89,12 @@ class Rig:
             self.sampler.hook()
             self.installed = install_parts(self.state, self.sampler, config)
 
-    def add(self, slot: int, **extra_args: Any) -> None:
-        """A request whose prompt has been taken in."""
+    def add(self, slot: int, params: SamplingParams | None = None, **extra_args: Any) -> None:
+        """A request whose prompt has been taken in; of any length and with no end, unless ``params`` say otherwise."""
+        params = params or SamplingParams(max_tokens=None)
+        params.extra_args = extra_args or None
         self.states.add_request(slot)
-        self.sampler.add_request(slot, SamplingParams(extra_args=extra_args or None))
+        self.sampler.add_request(slot, params)
         self.sampler.apply_staged_writes()
         self.states.is_encoder_phase[slot] = False
 

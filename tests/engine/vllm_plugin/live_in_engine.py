@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from engine_rig import BOUND, STEPS, Rig, operations
+from vllm.sampling_params import SamplingParams
 
 from engine.vllm_plugin import live, live_sender
 from engine.vllm_plugin.protocol import PARTS_VARIABLE, SOCKET_VARIABLE
@@ -111,6 +112,26 @@ def next_canvas(folder: Path) -> Any:
     for number in range(7):
         rig.step([1], rig.logits(8, 1 if number < 3 else 2, sure=True))
     return listener.take(5)
+
+
+def over(folder: Path) -> Any:
+    """What vLLM's own parameters say of a request's end; the step behind it sends nothing."""
+    told: dict[str, Any] = {}
+    for name, given, ignored in (("length", 8, True), ("stop", 99, False), ("ignored", 99, True)):
+        listener = Listener(folder / name)
+        rig = Rig(parts(listener.path))
+        logits = rig.logits(8, 2, sure=True)
+        canvas = logits.argmax(-1).tolist()
+        absent, other = sorted({*range(rig.vocabulary)} - {*canvas})[:2]
+        params = SamplingParams(max_tokens=given, ignore_eos=ignored, stop_token_ids=[absent])
+        # Of the checkpoint's two ids the primary one is not in the canvas, the other one is.
+        params.update_from_generation_config({"eos_token_id": [other, canvas[3]]}, eos_token_id=other)
+        rig.add(1, params, dg_live=name)
+        for _ in range(5):  # two steps that agree, the pass that commits, and two of another canvas
+            rig.step([1], logits)
+        canvas_of(rig)._sender.close()
+        told[name] = [frame["converged"] for frame in listener.take(canvas_of(rig)._sender.counts.sent)]
+    return told
 
 
 def reads(folder: Path) -> Any:
@@ -266,7 +287,7 @@ def stands(folder: Path) -> Any:
 
 
 CHECKS = (
-    *(idle, unheard, frames, next_canvas, reads, fault_of_one, fault_of_a_step, fault_in_the_thread),
+    *(idle, unheard, frames, next_canvas, over, reads, fault_of_one, fault_of_a_step, fault_in_the_thread),
     *(deaf, no_buffer, dies, stands),
 )
 

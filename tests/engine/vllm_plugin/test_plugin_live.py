@@ -51,6 +51,11 @@ def test_frames_say_what_the_sampler_did_and_change_nothing(told: Any) -> None:
     assert seen["frames"][0]["v"] == 1
 
 
+def test_a_step_behind_the_end_of_a_request_sends_nothing(told: Any) -> None:
+    """It is in one more step with asynchronous scheduling, and vLLM throws that away."""
+    assert told["over"] == {"length": [False, True], "stop": [False, True], "ignored": [False, True, False, True]}
+
+
 def test_the_last_frame_is_what_is_committed(told: Any) -> None:
     committed = told["frames"]["part"]["left"][4]
     last = {frame["id"]: frame["argmax"] for frame in told["frames"]["frames"] if frame["converged"]}

@@ -8,12 +8,13 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from engine.vllm_plugin.live_sender import Buffer, FrameSender, Watched, accepted
+from engine.vllm_plugin.live_sender import Buffer, FrameSender, Watched, accepted, ends_of
 from engine.vllm_plugin.parts import LOGGER, Config, PartRequired, install_parts
 from engine.vllm_plugin.protocol import MAX_ID, PART_MODULES, PARTS_VARIABLE, VERSION, live_id
 
@@ -132,6 +133,44 @@ def test_frames_are_numbered_through_lost_steps_and_canvases(listener: socket.so
         **{"argmax": [1, 2, 3], "accepted": [1, 1, 0], "entropy": [0.0, 1.0, 2.0]},
     }
     assert (sender.counts.sent, sender.counts.dropped, sender.counts.failed) == (6, 0, 0)
+
+
+@pytest.mark.parametrize("seen", ["all", "no end", "no commit"])
+@pytest.mark.parametrize(
+    ("left", "stops", "canvases"),
+    [(3, (), 1), (4, (), 2), (6, (), 2), (7, (), 3), (None, (), 3), (9, (2,), 1), (9, (7,), 3), (None, (3, 8), 1)],
+)
+def test_a_step_behind_the_last_canvas_is_no_frame(
+    listener: socket.socket, left: int | None, stops: tuple[int, ...], canvases: int, seen: str
+) -> None:
+    """With asynchronous scheduling a finished request is in one more step; canvases here hold the ids 1, 2 and 3."""
+    sender = FrameSender(str(listener.getsockname()), [Buffer(None, None) for _ in range(32)], 0.5)
+    assert sender.look()
+    watched = Watched("a", left, frozenset(stops))
+    first, end, commit = (1, 0, 0), (2, 1, 0), (0, 0, 0)
+    canvas = {"all": (first, end, commit), "no end": (first, commit), "no commit": (first, end)}[seen]
+    send(sender, watched, *canvas * 3, first)
+    sender.close()
+    assert watched.over == (left is not None or bool(stops))
+    there = len([step for step in canvas if step[0]]) * canvases + (not watched.over)
+    frames = [json.loads(listener.recv(4096)) for _ in range(there)]
+    listener.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        listener.recv(4096)
+    assert sum(frame["converged"] for frame in frames) == (0 if seen == "no end" else canvases)
+
+
+@pytest.mark.parametrize(
+    ("params", "ends"),
+    [
+        ({"max_tokens": 9, "stop_token_ids": [6], "eos_token_id": 1}, (9, {1, 6})),
+        ({"max_tokens": None, "stop_token_ids": None, "eos_token_id": None}, (None, set())),
+        ({}, (None, set())),
+    ],
+)
+def test_what_ends_a_request(params: dict[str, Any], ends: tuple[int | None, set[int]]) -> None:
+    left, stops = ends_of(SimpleNamespace(**params))
+    assert (left, set(stops)) == ends
 
 
 def test_a_listener_that_comes_back_is_found_again(tmp_path: Path, listener: socket.socket) -> None:
