@@ -131,6 +131,7 @@ class Subject:
         engine: in words.
         rows: numbers of the sampled rows.
         seeds: run seeds.
+        pictures: column and separator of the pictures where they are not the form's; else empty.
     """
 
     form_sha256: str
@@ -139,6 +140,7 @@ class Subject:
     engine: str
     rows: tuple[int, ...]
     seeds: tuple[int, ...]
+    pictures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +188,8 @@ class Comparison:
         if values.get("version") != VERSION:
             raise ValueError(f"version {values.get('version')!r}; this program reads {VERSION}")
         try:
-            subject = values["subject"]
             return cls(
-                subject=Subject(**{**subject, "rows": tuple(subject["rows"]), "seeds": tuple(subject["seeds"])}),
+                subject=_subject(values["subject"]),
                 kind=values["kind"],
                 gold=tuple(values["gold"]),
                 weights=tuple(values["weights"]),
@@ -242,6 +243,11 @@ def save_comparison(path: Path, comparison: Comparison) -> None:
         ) from error
     finally:
         part.unlink(missing_ok=True)
+
+
+def _subject(values: Mapping[str, Any]) -> Subject:
+    lists = ("rows", "seeds", "pictures")  # the last is missing from files of before it was
+    return Subject(**{**values, **{name: tuple(values[name]) for name in lists if name in values}})
 
 
 def _result(values: Mapping[str, Any]) -> CellResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -18,7 +18,7 @@ from engine.batch.tables import Table, file_sha256
 from engine.batch.template import RowTemplate
 from engine.client.http import EngineClient
 from engine.domain.form import Form
-from engine.domain.picture import State, text_of, with_text
+from engine.domain.picture import PictureColumn, State, text_of, with_text
 from engine.domain.question import Question
 from engine.domain.reading import Method, Reading
 from engine.errors import EngineRefused, InputError
@@ -61,6 +61,7 @@ class Plan:
         documents: the whole document of each row, or None where the form has no template for it.
         base: the form's method; cells change draws, steps and layout.
         seeds: two run seeds, for the spread.
+        pictures: the column of pictures where it is not the one that the form's file names.
     """
 
     form: Form
@@ -70,12 +71,14 @@ class Plan:
     form_sha256: str
     table_sha256: str
     seeds: tuple[int, ...]
+    pictures: PictureColumn | None = None
 
     def begun(self, engine: str) -> Comparison:
         """The comparison without a result."""
         question = self.sample.question
         rows = tuple(row.row for row in self.sample.rows)
-        subject = Subject(self.form_sha256, self.table_sha256, question.id, engine, rows, self.seeds)
+        pictures = () if self.pictures is None else (self.pictures.column, self.pictures.separator)
+        subject = Subject(self.form_sha256, self.table_sha256, question.id, engine, rows, self.seeds, pictures)
         created = datetime.now(UTC).isoformat(timespec="seconds")
         return Comparison(subject, question.type, self.sample.gold, self.sample.weights, created)
 
@@ -88,17 +91,20 @@ def plan(
     sample: int = SAMPLE,
     seed: int = 0,
     selection: Selection | None = None,
+    pictures: PictureColumn | None = None,
 ) -> Plan:
     """Draw the sample. Reads the whole table: call it off the event loop.
 
     Args:
         question: its id; else the first one with a gold column.
         selection: only rows that a run with it reads.
+        pictures: instead of the form's.
 
     Raises:
         InputError: no such question, no gold, a faulty table or template.
     """
-    form = load_form(form_path)
+    own = load_form(form_path)
+    form = own if pictures is None else replace(own, pictures=pictures)
     asked = _question(form, question)
     drawn = sample_labelled(form, asked, table, sample, seed=seed, selection=selection)
     documents = None
@@ -107,7 +113,8 @@ def plan(
         documents = tuple(template.render(dict(zip(table.columns, row.cells, strict=True))) for row in drawn.rows)
     run_seed = form.method.seed
     seeds = (run_seed, run_seed + 1)
-    return Plan(form, drawn, documents, form.method, form_sha256(form_path), file_sha256(table.path), seeds)
+    hashes = form_sha256(form_path), file_sha256(table.path)
+    return Plan(form, drawn, documents, form.method, *hashes, seeds, form.pictures if form != own else None)
 
 
 def open_comparison(path: Path, planned: Plan, engine: str, *, overwrite: bool = False) -> Comparison:

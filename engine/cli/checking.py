@@ -18,7 +18,7 @@ from engine.batch.row_sample import SampledRow, sample_rows
 from engine.batch.selection import Selection
 from engine.batch.tables import Table, open_table, sniff
 from engine.cli.engines import EMBEDDED, HELP, OpenEngine, check_choice, open_engine
-from engine.cli.picture_options import chosen, column_option, separator_option
+from engine.cli.picture_options import column_option, separator_option, with_pictures
 from engine.client.http import EngineClient
 from engine.domain.form import Form
 from engine.domain.picture import State
@@ -60,9 +60,8 @@ class CheckOptions:
         if self.draws is not None:
             draws = "auto" if self.draws == "auto" else int(self.draws)
         method = form.method
-        pictures = chosen(form.pictures, self.picture_column, self.picture_separator)
         method = replace(method, draws=draws or method.draws, wire=self.wire or method.wire)
-        return replace(form, method=method, pictures=pictures)
+        return with_pictures(replace(form, method=method), self.picture_column, self.picture_separator)
 
     @property
     def selection(self) -> Selection:
@@ -112,6 +111,8 @@ _TABLE_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option("--api-key", envvar=KEY_VARIABLE, show_envvar=True, help="Of a server given by its URL."),
     *_FORMAT_OPTIONS,
     click.option("--where", help="Only rows for which this is true, such as: country == 'DE' and amount|float > 10."),
+    column_option,
+    separator_option,
 )
 _METHOD_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option(
@@ -121,8 +122,6 @@ _METHOD_OPTIONS: tuple[Callable[[Command], Command], ...] = (
         help="Looks per question; else as the form says.",
     ),
     click.option("--wire", type=click.Choice(["canvas", "native"]), help="How to ask; else as the form says."),
-    column_option,
-    separator_option,
 )
 
 
@@ -132,7 +131,10 @@ def format_options(command: Command) -> Command:
 
 
 def table_options(command: Command) -> Command:
-    """FORM TABLE, the engine, and how the table is written; they arrive as keywords named like ``CheckOptions``."""
+    """FORM TABLE, the engine, how the table is written, which rows count and where their pictures stand.
+
+    They arrive as keywords named like ``CheckOptions``.
+    """
     return _with(command, _TABLE_OPTIONS)
 
 

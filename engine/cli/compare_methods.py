@@ -121,6 +121,8 @@ def command(
 
     async def work() -> Comparison:
         check_choice(options.engine)
+        form = options.load()
+        check_choice(options.engine, sees=form.pictures is not None)
         planned = await asyncio.to_thread(
             plan,
             options.form,
@@ -129,6 +131,7 @@ def command(
             sample=sample,
             seed=0,
             selection=options.selection,
+            pictures=form.pictures,
         )
         pictured = planned.form.pictures is not None
         path = out or comparison_path(options.form, planned.sample.question.id)

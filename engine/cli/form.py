@@ -23,6 +23,7 @@ from engine.batch.tables import Table
 from engine.cli.checking import CheckOptions, check_options, format_options, open_given, opened, say
 from engine.cli.engines import check_choice, open_engine
 from engine.cli.form_trial import row_json, row_lines
+from engine.cli.picture_options import column_option, separator_option, with_pictures
 from engine.domain.form import Form
 from engine.domain.picture import paths_of, text_of
 from engine.errors import InputError
@@ -124,6 +125,8 @@ def import_(body: Path, out: Path, table: Path | None, overwrite: bool) -> None:
 @click.option("--as", "shape", type=click.Choice(SHAPES), required=True, help="Whose request it is to be.")
 @click.option("--table", type=_PATH, help="A table whose row is asked about; else the state's template stands there.")
 @format_options
+@column_option
+@separator_option
 @click.option("--row", type=click.IntRange(1), default=1, show_default=True, help="Of the table, from 1.")
 @click.option("--model", default="", help="Id of the model.")
 @click.option("--out", type=_PATH, help="A file instead of stdout.")
@@ -136,10 +139,12 @@ def export(
     model: str,
     out: Path | None,
     overwrite: bool,
+    picture_column: str | None,
+    picture_separator: str | None,
     **written: Any,
 ) -> None:
     """Print the request that asks FORM's questions about one row."""
-    found = load_form(form)
+    found = with_pictures(load_form(form), picture_column, picture_separator)
     state = found.state if table is None else _row(found, open_given(table, **written), row).state
     pictures = [read_picture(Path(path)) for path in paths_of(state)]
     made = export_request(found, shape, text_of(state), model=model, pictures=pictures)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
+from engine.domain.form import Form
 from engine.domain.picture import PictureColumn
 from engine.errors import InputError
 
@@ -15,6 +18,15 @@ column_option = click.option(
 separator_option = click.option(
     "--picture-separator", metavar="TEXT", help="Between several pictures of a cell; with --picture-column."
 )
+
+
+def with_pictures(form: Form, column: str | None, separator: str | None) -> Form:
+    """The form with the column of pictures that the command line names.
+
+    Raises:
+        InputError: as ``chosen``.
+    """
+    return replace(form, pictures=chosen(form.pictures, column, separator))
 
 
 def chosen(base: PictureColumn | None, column: str | None, separator: str | None) -> PictureColumn | None:

@@ -14,7 +14,7 @@ import pytest
 from batch_helpers import CHOICE, NOUL, form, read_csv, write_form, write_table
 from fakes.seeing_engine import png, seeing_engine
 
-from engine.batch.compare import Cell
+from engine.batch.compare import Cell, load_comparison, save_comparison
 from engine.batch.compare_run import PICTURES as TOLD_APART
 from engine.batch.compare_run import compare_methods, open_comparison, plan
 from engine.batch.export import export_run
@@ -260,6 +260,49 @@ async def test_the_command_line_does_all_of_it(tmp_path: Path) -> None:
         code, said = await command(tmp_path, "chat", "Which?", *engine, "--picture", "red.png", "--max-tokens", "8")
         assert code == 0, said
         assert [path for path, _ in seeing.asked].count("/v1/chat/completions") == 1
+
+
+async def test_compare_methods_takes_the_column_from_the_command_line(tmp_path: Path) -> None:
+    """What is kept says which pictures it was read with: it is not gone on with about others, or about none."""
+    prepared(tmp_path)
+    write_form(tmp_path / "form.json", {**NOUL, "gold": "gold"}, CHOICE, method=METHOD)
+    rows = [("A square.", name, other, gold) for name, other, gold in (("red.png", "red.png", "yes"),) * 2]
+    rows += [("A square.", "sub/blue.jpg", "red.png", "no")] * 2
+    write_table(tmp_path / "table.csv", (*HEADER, "other", "gold"), rows)
+    arguments = ["compare-methods", "form.json", "table.csv", "--draws", "1", "--steps", "1", "--layout", "alone"]
+    arguments += ["--state", "row", "--json"]
+    async with seeing_engine() as seeing:
+        engine = ["--engine", seeing.url]
+        column = ["--picture-column", "photo"]
+        code, said = await command(tmp_path, *arguments, *engine, *column)
+        assert code == 0, said
+        assert json.loads(said.splitlines()[-1])["cells"][0]["refusal"] == ""
+        shown = {part["url"] for path, body in seeing.asked if "generate" in path for part in body["content_parts"]}
+        assert {picture_of(png(colour), "x").data_url for colour in ("red", "blue")} <= shown
+        before = len(seeing.asked)
+        code, said = await command(tmp_path, *arguments, *engine, *column)
+        assert (code, [path for path, _ in seeing.asked[before:] if "generate" in path]) == (0, []), "all is there"
+        for others in ([], ["--picture-column", "other"], [*column, "--picture-separator", ";"]):
+            code, said = await command(tmp_path, *arguments, *engine, *others)
+            assert code == 2
+            assert "the comparison of something else (pictures)" in said
+
+
+def test_a_comparison_of_the_forms_own_pictures_is_what_it_was(tmp_path: Path) -> None:
+    """The file of before there was an option for the column goes on; so does the form's column, said again."""
+    prepared(tmp_path)
+    given = {"pictures": {"column": "photo"}, "method": METHOD, "version": 3}
+    path = write_form(tmp_path / "form.json", {**NOUL, "gold": "gold"}, **given)
+    table = open_table(write_table(tmp_path / "table.csv", (*HEADER, "gold"), [("t", "red.png", "yes")]))
+    own, again = plan(path, table), plan(path, table, pictures=PictureColumn("photo"))
+    other = plan(path, table, pictures=PictureColumn("photo", ";"))
+    assert own.begun("toy").subject == again.begun("toy").subject != other.begun("toy").subject
+    kept = own.begun("toy").to_json()
+    del kept["subject"]["pictures"]
+    (tmp_path / "c.json").write_text(json.dumps(kept))
+    assert open_comparison(tmp_path / "c.json", again, "toy").subject == own.begun("toy").subject
+    save_comparison(tmp_path / "c.json", other.begun("toy"))
+    assert load_comparison(tmp_path / "c.json") == other.begun("toy")
 
 
 async def command(folder: Path, *arguments: str) -> tuple[int, str]:

@@ -150,6 +150,7 @@ def test_a_table_that_no_sheet_holds(
 PICTURED = {"pictures": {"column": "text"}}
 
 
+@pytest.mark.parametrize("given", [True, False], ids=["by the command", "by the form"])
 @pytest.mark.parametrize(
     "command",
     [
@@ -158,17 +159,20 @@ PICTURED = {"pictures": {"column": "text"}}
         ["form", "try"],
         ["form", "try", "--row", "1"],
         ["check-interference"],
+        ["check-order"],
         ["compare-methods"],
     ],
 )
 def test_pictures_for_the_toy_that_does_not_see(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str], given: bool
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    write(tmp_path, {**NOUL, "gold": "text"}, OTHER, **PICTURED)
+    fields: dict[str, Any] = {} if given else PICTURED
+    write(tmp_path, {**NOUL, "gold": "text"}, CHOICE, **fields)
     (tmp_path / "table.csv").write_text("text\nyes\nno\n")
     at = 2 if command[0] == "form" else 1
-    said = refused([*command[:at], "form.json", "table.csv", *command[at:]], capsys)
+    more = ["--picture-column", "text"] if given else []
+    said = refused([*command[:at], "form.json", "table.csv", *command[at:], *more], capsys)
     assert "the engine sees no pictures: the bundled toy model was trained on text only" in said
     assert list(paths.runs_dir().iterdir()) == []
 
@@ -183,10 +187,17 @@ def test_pictures_for_the_toy_that_does_not_see(
 def test_a_column_of_pictures_that_is_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], words: str
 ) -> None:
-    form = str(write(tmp_path))
+    form = str(write(tmp_path, {**NOUL, "gold": "text"}, CHOICE))
     table = str(tmp_path / "table.csv")
-    for command in (["decide", form, table, "--out", str(tmp_path / "out.csv")], ["form", "try", form, table]):
-        assert words in refused([*command, "--engine", NOBODY, *more], capsys)
+    for command in (
+        ["decide", form, table, "--out", str(tmp_path / "out.csv"), "--engine", NOBODY],
+        ["form", "try", form, table, "--engine", NOBODY],
+        ["check-interference", form, table, "--engine", NOBODY],
+        ["check-order", form, table, "--engine", NOBODY],
+        ["compare-methods", form, table, "--engine", NOBODY],
+        ["form", "export", form, "--as", "system-one", "--table", table],
+    ):
+        assert words in refused([*command, *more], capsys), command
 
 
 @pytest.mark.parametrize("command", ["check-interference", "check-order"])
