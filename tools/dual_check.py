@@ -10,8 +10,9 @@ One call is one start (``kills``: one for each victim), so that a call that runs
 seen lies in ``DIR``: ``dual.json``, and as a table ``dual.md``; each call adds its rows and takes the place of its own
 earlier ones. ``plan`` comes first: later steps compare with what it predicted. ``single`` reads on one card and keeps
 the answers, ``pair`` reads the same with both and compares. ``SMALL`` needs weights that do not depend on the number of
-cards: :mod:`tools.random_checkpoint`. Options of ``serve --engine vllm`` are given with ``--serve "..."``; the machine
-whose plan is followed with ``--machine``.
+cards: :mod:`tools.random_checkpoint`. What the two may differ by is the limit, or what one card differs from itself by
+when the same reads share their steps with others. Options of ``serve --engine vllm`` are given with ``--serve "..."``;
+the machine whose plan is followed with ``--machine``.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ MACHINE = "resources/machines/2x3090-pcie.json"
 SHARE, NATS = 1e-2, 5e-2  # largest differences between one card and two
 WEIGHTS, CACHE = 0.05, 0.15  # of the predicted sizes
 READS, MIXED = 200, 300
+TOGETHER = 8  # reads in flight, to see what one card makes of other steps: products round with the number of rows
 TOKENS = 400  # of a prompt, at most
 NOT_READY = "not ready; see the log"
 LOGGED = {
@@ -104,8 +106,14 @@ class Dual:
             answers = await self._answers(url, session)
             self.table.keep("answers", answers)
             self.table.add(f"{len(answers)} reads on one card", "answered", "answered", well=bool(answers))
+            again = await self._answers(url, session, TOGETHER)
+            own = difference(answers, again)
+            self.table.keep("own", [own.share, own.logprob])
+            said = f"shares {own.share:.2g}, {own.logprob:.2g} nats, usually {own.usual:.2g}"
+            self.table.add(f"the same, {TOGETHER} at once: one card differs from itself by", "-", said)
 
-        self._served(lambda serve, event: self._asking(serve, event, read), "--tensor-parallel-size", "1")
+        flags = ("--tensor-parallel-size", "1", "--max-num-seqs", str(TOGETHER))
+        self._served(lambda serve, event: self._asking(serve, event, read), *flags)
 
     def pair(self) -> None:
         """The same reads on two cards; a mixture of requests; a kill, or the stop."""
@@ -203,10 +211,19 @@ class Dual:
         said = f"{len(frames)} frames, {len(ends)} ends of {len(ids)} canvases"
         self.table.add("live canvas", "the last frame is what was committed", said, well=bool(ends) and ends == ids)
 
-    async def _answers(self, url: str, session: aiohttp.ClientSession) -> list[Any]:
+    async def _answers(self, url: str, session: aiohttp.ClientSession, at_once: int = 1) -> list[Any]:
+        """To the mixed reads, in order; each computes its whole prompt."""
         slots = json.loads((self.given.model / "config.json").read_text())["canvas_length"]
         prompts = await open_prompts(session, url, min(TOKENS, self.given.tokens), min(JOINT, slots))
-        return [await answer_of(session, url, *prompts.mixed(number)) for number in range(self.given.reads)]
+        free = asyncio.Semaphore(at_once)
+
+        async def answer(number: int) -> Any:
+            async with free:
+                return await answer_of(session, url, *prompts.mixed(number, salt=f"{at_once} at once, {number}"))
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(answer(number)) for number in range(self.given.reads)]
+        return [task.result() for task in tasks]
 
     async def _compare(self, check: Check, url: str, session: aiohttp.ClientSession) -> None:
         one = self.table.kept("answers")
@@ -214,10 +231,12 @@ class Dual:
         if not one or len(one) != len(other):
             self.table.add("reads like one card's", "the answers of `single`", "there are none", well=False)
             return
-        found = difference(one, other)
-        self.table.add("label shares", f"within {SHARE} of one card's", f"{found.share:.2g}", well=found.share <= SHARE)
-        said = f"{found.logprob:.2g} nats, where they spread by {_spread(one):.2g}"
-        self.table.add("label log-probabilities", f"within {NATS} nats", said, well=found.logprob <= NATS)
+        found, (share, nats) = difference(one, other), self.table.kept("own") or (0.0, 0.0)
+        limit = f"within {SHARE} of one card's, or {share:.2g} as that differs from itself"
+        self.table.add("label shares", limit, f"{found.share:.2g}", well=found.share <= max(SHARE, share))
+        limit = f"within {NATS} nats, or {nats:.2g}"
+        said = f"{found.logprob:.2g} nats, usually {found.usual:.2g}, where they spread by {_spread(one):.2g}"
+        self.table.add("label log-probabilities", limit, said, well=found.logprob <= max(NATS, nats))
         said = f"{found.tokens} of {found.slots} slots"
         self.table.add("another argmax", "-", f"{said}, {len(other)} reads one at a time")
 

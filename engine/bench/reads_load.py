@@ -228,12 +228,14 @@ class Difference:
         logprob: the largest of a label's log-probability, in nats.
         tokens: slots whose argmax differs.
         slots: that were compared.
+        usual: root mean square of the labels' log-probabilities' differences, in nats.
     """
 
     share: float
     logprob: float
     tokens: int
     slots: int
+    usual: float
 
 
 def difference(one: Sequence[Any], other: Sequence[Any]) -> Difference:
@@ -243,7 +245,7 @@ def difference(one: Sequence[Any], other: Sequence[Any]) -> Difference:
         UserError: a pair has not the same slots and labels.
     """
     worst: Counter[str] = Counter()
-    shares, logprobs = [0.0], [0.0]
+    shares, logprobs = [0.0], [0.0]  # of no answers
     for left, right in zip(one, other, strict=True):
         slots = [answer["choices"][0]["logprobs"]["content"] for answer in (left, right)]
         if len(slots[0]) != len(slots[1]):
@@ -259,7 +261,8 @@ def difference(one: Sequence[Any], other: Sequence[Any]) -> Difference:
             logprobs += [abs(pair[0][label] - pair[1][label]) for label in both]
             parts = [_shares([labels[label] for label in both]) for labels in pair]
             shares += [abs(a - b) for a, b in zip(*parts, strict=True)]
-    return Difference(max(shares), max(logprobs), worst["tokens"], worst["slots"])
+    usual = math.sqrt(math.fsum(apart * apart for apart in logprobs) / max(len(logprobs) - 1, 1))
+    return Difference(max(shares), max(logprobs), worst["tokens"], worst["slots"], usual)
 
 
 def _shares(logprobs: Sequence[float]) -> list[float]:

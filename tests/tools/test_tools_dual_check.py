@@ -15,6 +15,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from engine.bench.reads_load import difference
 from engine.embedded.engine import EmbeddedEngine
 from engine.embedded.live import LivePublisher
 from engine.embedded.model import DemoModel
@@ -153,6 +154,8 @@ async def test_what_is_kept_of_one_card_is_compared_with_two(
     assert rows["another argmax"][2].startswith("0 of ")
     assert rows["8 mixed requests"][2].rstrip().endswith("0 lost")
     assert "1 ends of 1 canvases" in rows["live canvas"][2]
+    together = await dual._answers(url, session, 3)
+    assert difference(answers, together).logprob < 1e-4, "in the same order, whoever was quicker"
 
     top = answers[3]["choices"][0]["logprobs"]["content"][0]["top_logprobs"][0]
     top["logprob"] += 0.06
@@ -161,3 +164,9 @@ async def test_what_is_kept_of_one_card_is_compared_with_two(
     await other._compare(check, url, session)
     assert not other.table.well
     assert "**MISSED**" in other.table.text()
+
+    other.table.keep("own", [0.02, 0.07])
+    again = Dual(given)
+    await again._compare(check, url, session)
+    assert again.table.well, "no more than one card differs from itself by"
+    assert "or 0.07" in again.table.text()

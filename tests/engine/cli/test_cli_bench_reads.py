@@ -79,6 +79,10 @@ def test_differences_of_shares_log_probabilities_and_tokens() -> None:
     assert found.share == pytest.approx(0.25)  # 1/4 of both became 1/2; the first pair's shares are equal
     assert found.logprob == pytest.approx(math.log(2))
     assert (found.tokens, found.slots) == (1, 3)
+    # Five labels: twice log 2, then log 2, log 1.5 and nothing.
+    squares = 3 * math.log(2) ** 2 + math.log(1.5) ** 2
+    assert found.usual == pytest.approx(math.sqrt(squares / 5))
+    assert difference([], []).usual == 0
     with pytest.raises(UserError, match="answered 2 slots, and 1"):
         difference(one[1:], other[:1])
     with pytest.raises(UserError, match="other labels"):
