@@ -114,12 +114,14 @@ class CellResult:
         answers: per run seed, one answer per row of the sample.
         seconds: per run seed, for all rows.
         refusal: why it could not be read at all; else empty.
+        first_failure: of the answers with status ``error``, the first one's row and reason; else empty.
     """
 
     cell: Cell
     answers: tuple[tuple[Answer, ...], ...] = ()
     seconds: tuple[float, ...] = ()
     refusal: str = ""
+    first_failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,4 +258,5 @@ def _result(values: Mapping[str, Any]) -> CellResult:
         answers=tuple(tuple(Answer(*each) for each in seed) for seed in values["answers"]),
         seconds=tuple(values["seconds"]),
         refusal=values["refusal"],
+        first_failure=values.get("first_failure", ""),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from engine.batch.analysis.bootstrap import Interval, figure_interval
 from engine.batch.analysis.calibration import reliability
 from engine.batch.analysis.measures import accuracy, auc, spearman
 from engine.batch.compare import BASE, Cell, CellResult, Comparison
+from engine.reads.failures import told
 
 LEVEL = 0.95
 RESAMPLES = 2000  # the intervals of many cells reach into the tails
@@ -38,6 +40,7 @@ class CellFigures:
         difference, difference_interval: quality minus the base cell's, over rows ok in both; the interval allows for
             the number of cells.
         rows: ok in the first run.
+        first_failure: the row and the reason of the first answer that failed; empty when none did.
     """
 
     cell: Cell
@@ -53,6 +56,7 @@ class CellFigures:
     per_s: float | None = None
     difference: float | None = None
     difference_interval: Interval | None = None
+    first_failure: str = ""
 
     @property
     def better(self) -> bool:
@@ -91,7 +95,7 @@ def recommend(comparison: Comparison, base: Cell | None = None) -> str:
     known = [each for each in found if each.quality is not None]
     start = next((each for each in known if ground is not None and each.cell == ground.cell), None)
     if start is None:
-        return "No cell gives a figure here: there is nothing to recommend."
+        return " ".join(["No cell gives a figure here: there is nothing to recommend.", *_failed(found)])
     name = QUALITY[comparison.kind]
     others = [each for each in known if each is not start and each.difference is not None]
     better = sorted((each for each in others if each.better), key=lambda each: -(each.difference or 0.0))
@@ -99,6 +103,7 @@ def recommend(comparison: Comparison, base: Cell | None = None) -> str:
     chosen = better[0] if better else start
     parts += _fastest(chosen, others, start, name)
     parts += _warnings(found, chosen)
+    parts += _failed(found)
     return " ".join(parts)
 
 
@@ -122,6 +127,7 @@ def as_json(comparison: Comparison, base: Cell | None = None) -> dict[str, Any]:
             "ece": each.ece,
             "unreadable": each.unreadable,
             "failed": each.failed,
+            "first_failure": each.first_failure,
             "spread": each.spread,
             "quality_spread": each.quality_spread,
             "per_s": each.per_s,
@@ -169,6 +175,7 @@ def _figures(comparison: Comparison, result: CellResult, ground: CellResult | No
         per_s=len(statuses) / math.fsum(result.seconds) if math.fsum(result.seconds) > 0.0 else None,
         difference=difference,
         difference_interval=interval,
+        first_failure=result.first_failure,
     )
 
 
@@ -283,6 +290,17 @@ def _warnings(found: tuple[CellFigures, ...], chosen: CellFigures) -> list[str]:
     if chosen.spread:
         parts.append(f"Another run seed moves its answers by {chosen.spread:.3f} on average.")
     return parts
+
+
+def _failed(found: Sequence[CellFigures]) -> list[str]:
+    """How many answers failed, of all that were read: they are in no figure."""
+    read = [each for each in found if not each.refusal]
+    shares = [each.failed or 0.0 for each in read]
+    if not any(shares):
+        return []
+    first = next((each.first_failure for each in read if each.first_failure), "")
+    what = f"{math.fsum(shares) / len(read):.1%} of the answers failed"
+    return [told(what, first) if first else f"{what}."]
 
 
 def _range(interval: Interval) -> str:

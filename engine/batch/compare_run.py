@@ -22,6 +22,7 @@ from engine.domain.picture import PictureColumn, State, text_of, with_text
 from engine.domain.question import Question
 from engine.domain.reading import Method, Reading
 from engine.errors import EngineRefused, InputError
+from engine.reads.failures import failures
 from engine.reads.reader import Reader
 from engine.reads.rows_together import ROWS_A_CANVAS, RowsTogether
 from engine.reads.together import together
@@ -92,6 +93,7 @@ def plan(
     seed: int = 0,
     selection: Selection | None = None,
     pictures: PictureColumn | None = None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> Plan:
     """Draw the sample. Reads the whole table: call it off the event loop.
 
@@ -99,6 +101,7 @@ def plan(
         question: its id; else the first one with a gold column.
         selection: only rows that a run with it reads.
         pictures: instead of the form's.
+        note: told about rows that were left out because they would fail.
 
     Raises:
         InputError: no such question, no gold, a faulty table or template.
@@ -106,7 +109,7 @@ def plan(
     own = load_form(form_path)
     form = own if pictures is None else replace(own, pictures=pictures)
     asked = _question(form, question)
-    drawn = sample_labelled(form, asked, table, sample, seed=seed, selection=selection)
+    drawn = sample_labelled(form, asked, table, sample, seed=seed, selection=selection, note=note)
     documents = None
     if form.document is not None:
         template = RowTemplate(form.document, table.columns, f"{form_path}: document")
@@ -206,7 +209,7 @@ async def _read_cell(client: EngineClient, planned: Plan, cell: Cell, meter: _Me
             with_text(state, f"{document}\n\n{text_of(state)}")
             for document, state in zip(planned.documents, states, strict=True)
         ]
-    answers, seconds = [], []
+    answers, seconds, first_failure = [], [], ""
     for seed in planned.seeds:
         try:
             work = await _jobs(client, planned, cell, cell.method(planned.base, seed), states, seed)
@@ -216,7 +219,9 @@ async def _read_cell(client: EngineClient, planned: Plan, cell: Cell, meter: _Me
         found = await _all(work, len(states), meter, rows_at_once)
         seconds.append(time.monotonic() - started)
         answers.append(tuple(_answer(planned.sample.question, reading) for reading in found))
-    return CellResult(cell, tuple(answers), tuple(seconds))
+        keyed = ((row.key, (reading,)) for row, reading in zip(planned.sample.rows, found, strict=True))
+        first_failure = first_failure or failures(keyed).first
+    return CellResult(cell, tuple(answers), tuple(seconds), first_failure=first_failure)
 
 
 # The places of some rows of the sample, and what reads them.

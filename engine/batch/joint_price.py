@@ -10,6 +10,7 @@ from engine.batch.prepare import PreparedRun
 from engine.batch.row_sample import sample_rows
 from engine.batch.selection import Selection
 from engine.client.http import EngineClient
+from engine.errors import InputError
 from engine.reads.interference import SAMPLE_ROWS, Interference, measure_interference
 from engine.store.run_view import RunSpec
 
@@ -26,16 +27,22 @@ async def price_of_joint(client: EngineClient, prepared: PreparedRun, say: Calla
         What belongs to the run's facts: the report under ``FACT``; nothing for a run that reads alone.
 
     Raises:
-        InputError: no row of the table has a text.
+        InputError: a faulty row.
         EngineRefused, EngineUnreachable: as a read.
     """
     form = prepared.form
     if not form.method.joint or len(form.questions) < 2:
         return {}
     selection = Selection(**prepared.spec.selection)
-    rows = await asyncio.to_thread(
-        sample_rows, form, prepared.table, SAMPLE_ROWS, seed=form.method.seed, selection=selection
-    )
+    try:
+        rows = await asyncio.to_thread(
+            sample_rows, form, prepared.table, SAMPLE_ROWS, seed=form.method.seed, selection=selection
+        )
+    except InputError as error:
+        if error.code != "sample.no_rows":
+            raise
+        say(f"what joint reading does is not looked at: {error.message}")  # other rows may well have a text
+        return {}
     say(f"{len(rows)} rows are read alone and jointly first, to see what joint reading does")
     found = await measure_interference(
         client, form.questions, form.method, [(row.key, row.state) for row in rows], sample=len(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -40,7 +40,13 @@ class SampledRow:
 
 
 def sample_rows(
-    form: Form, table: Table, count: int, *, seed: int = 0, selection: Selection | None = None
+    form: Form,
+    table: Table,
+    count: int,
+    *,
+    seed: int = 0,
+    selection: Selection | None = None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> tuple[SampledRow, ...]:
     """Rows at random, in the table's order. Reads the whole table: call it off the event loop.
 
@@ -48,14 +54,18 @@ def sample_rows(
 
     Args:
         selection: only rows that a run with it reads.
+        note: told about rows that were left out because they would fail.
 
     Raises:
         InputError: a column is missing, a row is faulty, or no row has a state.
     """
     check_columns(form, table.columns, form.name)
-    states = RowStates.of_table(form, table)
-    drawn = _reservoir(_read(table, selection), count, Random(seed))
-    return _rendered(states, table, drawn)
+    rendering = _Rendering(form, table)
+    found = tuple(rendering.of(_reservoir(_read(table, selection), count, Random(seed))))
+    rendering.tell(note)
+    if not found:
+        raise rendering.nothing()
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +84,21 @@ class LabelledSample:
 
 
 def sample_labelled(
-    form: Form, question: Question, table: Table, count: int, *, seed: int = 0, selection: Selection | None = None
+    form: Form,
+    question: Question,
+    table: Table,
+    count: int,
+    *,
+    seed: int = 0,
+    selection: Selection | None = None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> LabelledSample:
     """Rows with gold for a question, the same number of each class as far as there are so many.
 
     A rare class would hardly be in a plain sample, and a figure over two positives says nothing.
 
     Args:
-        selection: only rows that a run with it reads.
+        selection, note: as ``sample_rows``.
 
     Raises:
         InputError: as ``sample_rows``; the question has no gold column, or no row has gold.
@@ -89,7 +106,7 @@ def sample_labelled(
     check_columns(form, table.columns, form.name)
     if question.gold is None:
         raise InputError("sample.no_gold", 'question "{question}" has no gold column', question=question.id)
-    states = RowStates.of_table(form, table)
+    rendering = _Rendering(form, table)
     place, random = table.columns.index(question.gold), Random(seed)
     pools = [_Reservoir(count, random) for _ in question.answers]
     for number, cells in _read(table, selection):
@@ -98,14 +115,14 @@ def sample_labelled(
             pools[gold].add((number, cells))
     taken = _shares([len(pool.kept) for pool in pools], count)
     drawn = [(gold, random.sample(pool.kept, taken[gold])) for gold, pool in enumerate(pools)]
-    found = {
-        row.row: (row, gold, pools[gold].seen / taken[gold])
-        for gold, rows in drawn
-        for row in _render(states, table, rows)
-    }
+    found = {row.row: (row, gold, pools[gold].seen / taken[gold]) for gold, rows in drawn for row in rendering.of(rows)}
+    rendering.tell(note)
     if not found:
-        message = "column {column}: no row has gold for {question} and a text"
-        raise InputError("sample.no_gold_rows", message, column=question.gold, question=question.id)
+        if rendering.drawn:
+            raise rendering.nothing()
+        message = "column {column}: no row has gold for {question}"
+        remedy = "gold is yes or no, the name of an option, or a level; see docs/form-file.md"
+        raise InputError("sample.no_gold_rows", message, remedy=remedy, column=question.gold, question=question.id)
     ordered = [found[number] for number in sorted(found)]
     rows, golds, weights = zip(*ordered, strict=True)
     return LabelledSample(question, tuple(rows), tuple(golds), tuple(weights))
@@ -154,18 +171,47 @@ def _shares(available: Sequence[int], count: int) -> list[int]:
     return taken
 
 
-def _rendered(states: RowStates, table: Table, rows: Sequence[tuple[int, Cells]]) -> tuple[SampledRow, ...]:
-    found = tuple(_render(states, table, rows))
-    if not found:
-        raise InputError("sample.no_rows", "{path}: no row has a text to ask about", path=str(table.path))
-    return found
+class _Rendering:
+    """Makes the states of drawn rows, and remembers what became of those that have none.
 
+    Attributes:
+        drawn: how many rows it was given.
+    """
 
-def _render(states: RowStates, table: Table, rows: Iterable[tuple[int, Cells]]) -> Iterator[SampledRow]:
-    for number, cells in rows:
-        try:
-            state = states.render(dict(zip(table.columns, cells, strict=True)))
-        except UserError:
-            continue
-        if not states.nothing(state):
-            yield SampledRow(number, cells, state)
+    def __init__(self, form: Form, table: Table) -> None:
+        self.drawn = 0
+        self._states, self._table = RowStates.of_table(form, table), table
+        self._failed: list[str] = []
+        self._blank: list[str] = []
+
+    def of(self, rows: Iterable[tuple[int, Cells]]) -> Iterator[SampledRow]:
+        """The rows that there is something to ask about."""
+        for number, cells in rows:
+            self.drawn += 1
+            try:
+                state = self._states.render(dict(zip(self._table.columns, cells, strict=True)))
+            except UserError as error:
+                self._failed.append(f"row {number}: {error}")
+                continue
+            if why := self._states.nothing(state):
+                self._blank.append(f"row {number}: {why}")
+            else:
+                yield SampledRow(number, cells, state)
+
+    def tell(self, note: Callable[[str], None]) -> None:
+        """Say how many rows would fail in a run before an engine is asked, and why the first would."""
+        if self._failed:
+            note(f"{len(self._failed)} of {self.drawn} rows are left out, first {self._failed[0]}")
+
+    def nothing(self) -> InputError:
+        """The refusal when there is something to ask about in none of them."""
+        if not self.drawn:
+            return InputError("table.empty", "{path} has no rows below its header", path=str(self._table.path))
+        return InputError(
+            "sample.no_rows",
+            "{path}: there is nothing to ask about in any of the {count} rows that were drawn, first {first}",
+            remedy="look at the form's state and at its column of pictures, or leave such rows out with a filter",
+            path=str(self._table.path),
+            count=self.drawn,
+            first=(self._failed or self._blank)[0],
+        )

@@ -24,4 +24,5 @@ def command(sample: int, as_json: bool, **given: Any) -> None:
 def _lines(found: OrderEffect) -> Iterator[str]:
     for question in found.questions:
         wins = ", ".join(f"{chr(ord('A') + place)} {share:.0%}" for place, share in enumerate(question.letters))
-        yield f"  {question.question_id}: letters won {wins or 'nothing'}; {question.unreadable} rows unreadable"
+        lost = f"{question.unreadable} rows unreadable, {question.failed} failed"
+        yield f"  {question.question_id}: letters won {wins or 'nothing'}; {lost}"

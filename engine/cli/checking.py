@@ -169,7 +169,7 @@ async def opened(
     pictured = form.pictures is not None
     check_choice(options.engine, sees=pictured)
     rows = await asyncio.to_thread(
-        sample_rows, form, options.open_table(), sample, seed=form.method.seed, selection=options.selection
+        sample_rows, form, options.open_table(), sample, seed=form.method.seed, selection=options.selection, note=say
     )
     async with open_engine(options.engine, options.api_key, say, sees=pictured) as engine:
         yield engine, form, rows

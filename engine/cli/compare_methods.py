@@ -132,6 +132,7 @@ def command(
             seed=0,
             selection=options.selection,
             pictures=form.pictures,
+            note=say,
         )
         pictured = planned.form.pictures is not None
         path = out or comparison_path(options.form, planned.sample.question.id)
@@ -154,13 +155,15 @@ def command(
     for line in table_lines(comparison, figures(comparison, cells[0])):
         click.echo(line)
     click.echo(recommend(comparison, cells[0]))
+    if any(result.first_failure for result in comparison.results):
+        click.echo("What failed is kept as it is; --overwrite reads all of it again.")
 
 
 def table_lines(comparison: Comparison, found: Sequence[CellFigures]) -> list[str]:
     """The figures as a table."""
     quality = QUALITY[comparison.kind]
     lines: list[tuple[str, ...]] = [
-        ("METHOD", quality.upper(), "95 %", "AGAINST BASE", "ECE", "UNREADABLE", "SEED SPREAD", "READS/S")
+        ("METHOD", quality.upper(), "95 %", "AGAINST BASE", "ECE", "UNREADABLE", "FAILED", "SEED SPREAD", "READS/S")
     ]
     for each in found:
         if each.refusal:
@@ -175,6 +178,7 @@ def table_lines(comparison: Comparison, found: Sequence[CellFigures]) -> list[st
                 f"{each.difference:+.3f} ({against.low:+.3f} to {against.high:+.3f})" if against else "",
                 _number(each.ece),
                 f"{each.unreadable:.1%}" if each.unreadable is not None else "",
+                f"{each.failed:.1%}" if each.failed is not None else "",
                 _number(each.spread),
                 f"{each.per_s:.1f}" if each.per_s is not None else "",
             )

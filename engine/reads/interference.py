@@ -10,7 +10,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from random import Random
 from typing import Any
 
@@ -19,6 +19,7 @@ from engine.domain.picture import State, paths_of
 from engine.domain.question import Choice, Question, Score
 from engine.domain.reading import Method, Reading
 from engine.errors import InputError
+from engine.reads.failures import Failures, failures
 from engine.reads.reader import Reader
 from engine.reads.together import together
 
@@ -40,7 +41,7 @@ class QuestionShift:
         rank_correlation: Spearman's, alone against joint: noul: p(yes); score: expected level; choice: the mean over
             the options of their shares. None for fewer than two rows or constant values.
         flips: rows whose likeliest answer differs.
-        unreadable_alone, unreadable_joint: rows of the sample that could not be read that way.
+        unreadable_alone, unreadable_joint: rows of the sample whose answer was unreadable that way.
     """
 
     question_id: str
@@ -64,6 +65,7 @@ class Interference:
         flips, compared: how many answers changed, of how many that were ok both ways.
         letter_copying: over pairs of choice questions and rows: share of equal letters when read jointly minus the
             same when read alone (-1 to 1; above 0 the questions copy each other). None for fewer than two choices.
+        failed, first_failure: rows of which a read failed, and why the first did; as ``Failures``.
     """
 
     rows: int
@@ -73,10 +75,17 @@ class Interference:
     flips: int
     compared: int
     letter_copying: float | None
+    failed: int = 0
+    first_failure: str = ""
 
     @property
     def sentence(self) -> str:
         """The finding for the user, in plain words."""
+        failed = Failures(self.failed, self.first_failure).sentence(self.rows)
+        return f"{self._compared} {failed}".rstrip()
+
+    @property
+    def _compared(self) -> str:
         if self.shift is None:
             return f"On {self.rows} rows no answer was readable both ways: joint reading cannot be judged here."
         parts = [f"On {self.rows} rows joint reading moved the answers by {self.shift:.2f} on average (0 to 1)"]
@@ -94,6 +103,8 @@ class Interference:
     @property
     def advice(self) -> str:
         """What follows from the finding, in one sentence."""
+        if self.shift is None and self.failed:
+            return "Mend what failed and check again; until then read the questions alone."
         if self.shift is None:
             return "Read the questions alone."
         bad = self.shift > LIMIT_SHIFT or self.flips > LIMIT_FLIPS * self.compared
@@ -148,7 +159,8 @@ async def measure_interference(
     check_interference(questions)
     if not rows:
         raise InputError("reads.no_rows", "there is no row to compare joint and single reads on")
-    chosen = Random(method.seed).sample(list(rows), min(sample, len(rows)))
+    places = sorted(Random(method.seed).sample(range(len(rows)), min(sample, len(rows))))
+    chosen = [rows[place] for place in places]
     pictured = any(paths_of(state) for _, state in chosen)
     alone = await Reader.open(client, questions, replace(method, joint=False), pictures=pictured)
     joint = await Reader.open(client, questions, replace(method, joint=True), pictures=pictured)
@@ -158,7 +170,7 @@ async def measure_interference(
         pairs += await together([_both_ways(alone, joint, key, state) for key, state in batch])
         if progress is not None:
             progress(len(pairs), len(chosen))
-    return compare(questions, pairs)
+    return compare(questions, pairs, [key for key, _ in chosen])
 
 
 def check_interference(questions: Sequence[Question]) -> None:
@@ -174,12 +186,17 @@ async def _both_ways(alone: Reader, joint: Reader, row_key: str, state: State) -
     return list(zip(one, other, strict=True))
 
 
-def compare(questions: Sequence[Question], rows: Sequence[Sequence[Pair]]) -> Interference:
+def compare(
+    questions: Sequence[Question], rows: Sequence[Sequence[Pair]], keys: Sequence[str] | None = None
+) -> Interference:
     """The comparison of readings that are there already.
 
     Args:
         rows: per row, one (alone, joint) pair per question.
+        keys: what the rows are called, for those that failed; else they are numbered from 1.
     """
+    names = keys or [str(number) for number in range(1, len(rows) + 1)]
+    failed = failures((name, chain.from_iterable(row)) for name, row in zip(names, rows, strict=True))
     shifts = [_question_shift(question, [row[place] for row in rows]) for place, question in enumerate(questions)]
     compared = sum(shift.rows for shift in shifts)
     moved = math.fsum(shift.shift * shift.rows for shift in shifts if shift.shift is not None)
@@ -192,6 +209,8 @@ def compare(questions: Sequence[Question], rows: Sequence[Sequence[Pair]]) -> In
         flips=sum(shift.flips for shift in shifts),
         compared=compared,
         letter_copying=_letter_copying(questions, rows),
+        failed=failed.rows,
+        first_failure=failed.first,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -17,6 +18,7 @@ from engine.domain.picture import State, paths_of
 from engine.domain.question import Choice, Question
 from engine.domain.reading import Method, Reading
 from engine.errors import InputError
+from engine.reads.failures import Failures, failures
 from engine.reads.interference import ROWS_AT_ONCE, SAMPLE_ROWS
 from engine.reads.reader import Reader
 from engine.reads.rotate import most_turns, turned, turns
@@ -34,7 +36,8 @@ class ChoiceOrder:
         spread: mean over rows of (largest minus smallest share that the form's winning option gets), 0 to 1; None
             without rows.
         letters: how often each place (A, B, ...) wins, as a share of all reads; equal shares are 1 over the options.
-        unreadable: rows of the sample of which a rotation could not be read.
+        unreadable: rows of the sample of which a rotation was unreadable.
+        failed: rows of which a rotation failed; they are not among the unreadable ones.
     """
 
     question_id: str
@@ -44,6 +47,7 @@ class ChoiceOrder:
     spread: float | None
     letters: tuple[float, ...]
     unreadable: int
+    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,14 @@ class OrderEffect:
     Attributes:
         rows: of the sample.
         reads: looks that were made, the draws of each counted once.
+        failed, first_failure: rows of which a read failed, and why the first did; as ``Failures``.
     """
 
     rows: int
     reads: int
     questions: tuple[ChoiceOrder, ...]
+    failed: int = 0
+    first_failure: str = ""
 
     @property
     def sentence(self) -> str:
@@ -71,7 +78,10 @@ class OrderEffect:
             first = f"{found.question_id}: on {rows} another order of the options changed {flips}"
             parts.append(f"{first} and moved the winner's share by {found.spread:.2f} on average{_letter(found)}.")
         costs = "; ".join(f"{found.question_id} {found.options} reads a row" for found in self.questions)
-        return " ".join([*parts, f"Rotating the options averages this out ({costs})."])
+        parts.append(f"Rotating the options averages this out ({costs}).")
+        if self.failed:
+            parts.append(Failures(self.failed, self.first_failure).sentence(self.rows))
+        return " ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
         """JSON values; ``from_json`` gives the same back."""
@@ -90,7 +100,8 @@ class OrderEffect:
             questions = tuple(
                 ChoiceOrder(**{**each, "letters": tuple(each["letters"])}) for each in values["questions"]
             )
-            return cls(values["rows"], values["reads"], questions)
+            failed = values.get("failed", 0), values.get("first_failure", "")  # not in reports of before they were
+            return cls(values["rows"], values["reads"], questions, *failed)
         except (KeyError, TypeError) as error:
             raise ValueError(f"an incomplete option-order report: {error}") from error
 
@@ -118,7 +129,8 @@ async def measure_order(
     choices = choices_of(questions)
     if not rows:
         raise InputError("reads.no_rows", "there is no row to read in several orders")
-    chosen = Random(method.seed).sample(list(rows), min(sample, len(rows)))
+    places = sorted(Random(method.seed).sample(range(len(rows)), min(sample, len(rows))))
+    chosen = [rows[place] for place in places]
     plain = replace(method, joint=False, rotate=False)
     pictured = any(paths_of(state) for _, state in chosen)
     readers = [
@@ -131,7 +143,11 @@ async def measure_order(
         if progress is not None:
             progress(len(seen), len(chosen))
     found = tuple(_choice(question, seen) for question in choices)
-    return OrderEffect(len(chosen), len(chosen) * sum(reader.canvases for reader in readers), found)
+    reads = len(chosen) * sum(reader.canvases for reader in readers)
+    failed = failures(
+        (key, chain.from_iterable(by_id.values() for by_id in row)) for (key, _), row in zip(chosen, seen, strict=True)
+    )
+    return OrderEffect(len(chosen), reads, found, failed.rows, failed.first)
 
 
 def choices_of(questions: Sequence[Question]) -> tuple[Choice, ...]:
@@ -157,6 +173,7 @@ def _choice(question: Choice, seen: Sequence[Sequence[Mapping[str, Reading]]]) -
     size = turns(question)
     rows = [[by_turn[turn][question.id] for turn in range(size)] for by_turn in seen]
     readable = [row for row in rows if all(reading.status == "ok" for reading in row)]
+    failed = sum(any(reading.status == "error" for reading in row) for row in rows)
     wins = [0] * size
     flips, spreads = 0, []
     for row in readable:
@@ -175,7 +192,8 @@ def _choice(question: Choice, seen: Sequence[Sequence[Mapping[str, Reading]]]) -
         flips=flips,
         spread=statistics.fmean(spreads) if spreads else None,
         letters=tuple(count / reads for count in wins) if reads else (),
-        unreadable=len(rows) - len(readable),
+        unreadable=len(rows) - len(readable) - failed,
+        failed=failed,
     )
 
 

@@ -12,6 +12,7 @@ from engine.domain.picture import State, paths_of
 from engine.domain.question import Question
 from engine.domain.reading import Method, Reading
 from engine.errors import EngineRefused, InputError
+from engine.reads.failures import Failures, failures
 from engine.reads.reader import Reader, ReadPreview
 from engine.reads.together import together
 
@@ -51,10 +52,12 @@ class RowsTried:
     Attributes:
         readings: per row, one reading per question.
         seconds: for all of them, with the run's concurrency.
+        failures: rows of which a read failed.
     """
 
     readings: tuple[tuple[Reading, ...], ...]
     seconds: float
+    failures: Failures
 
     @property
     def rows_per_s(self) -> float:
@@ -68,10 +71,11 @@ class RowsTried:
         """The estimate in words."""
         bad = sum(reading.status == "unreadable" for row in self.readings for reading in row)
         failed = sum(reading.status == "error" for row in self.readings for reading in row)
+        why = self.failures.sentence(len(self.readings))
         return (
             f"{len(self.readings)} rows in {self.seconds:.1f} s ({bad} answers unreadable, {failed} errors): "
-            f"{rows:,} rows would take about {duration(self.estimate_s(rows))}."
-        )
+            f"{rows:,} rows would take about {duration(self.estimate_s(rows))}. {why}"
+        ).rstrip()
 
 
 async def try_row(client: EngineClient, questions: Sequence[Question], method: Method, state: State) -> RowTried:
@@ -115,7 +119,9 @@ async def try_rows(reader: Reader, rows: Sequence[tuple[str, State]], *, concurr
 
     started = time.monotonic()
     readings = await together([one(key, state) for key, state in rows])
-    return RowsTried(tuple(readings), time.monotonic() - started)
+    seconds = time.monotonic() - started
+    failed = failures((key, read) for (key, _), read in zip(rows, readings, strict=True))
+    return RowsTried(tuple(readings), seconds, failed)
 
 
 def duration(seconds: float) -> str:

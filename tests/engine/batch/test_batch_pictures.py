@@ -288,6 +288,28 @@ async def test_compare_methods_takes_the_column_from_the_command_line(tmp_path: 
             assert "the comparison of something else (pictures)" in said
 
 
+async def test_the_checks_as_commands_say_what_failed(tmp_path: Path) -> None:
+    """Two pictures of four are there; one row names a page of the web, which is left out before an engine is asked."""
+    prepared(tmp_path)
+    given = {"pictures": {"column": "photo"}, "method": METHOD, "version": 3}
+    write_form(tmp_path / "form.json", {**NOUL, "gold": "gold"}, CHOICE, **given)
+    names = ["red.png", "sub/blue.jpg", "missing.png", "notes.png", "http://x/a.png"]
+    rows = [("A square.", name, "yes" if at % 2 else "no") for at, name in enumerate(names)]
+    write_table(tmp_path / "table.csv", (*HEADER, "gold"), rows)
+    async with seeing_engine() as seeing:
+        for command_ in ("check-interference", "check-order", "compare-methods"):
+            few = ["--draws", "1", "--steps", "1", "--layout", "alone", "--state", "row"]
+            more = few if command_ == "compare-methods" else []
+            code, said = await command(tmp_path, command_, "form.json", "table.csv", "--engine", seeing.url, *more)
+            assert code == 0, said
+            assert "1 of 5 rows are left out, first row 5: " in said
+            share = "50.0% of the answers failed" if command_ == "compare-methods" else "2 of 4 rows failed"
+            assert f"{share}, first row " in said
+            assert "missing.png: No such file" in said or "notes.png" in said
+    assert "--overwrite reads all of it again" in said
+    assert said.splitlines()[1].split()[-4:-2] == ["FAILED", "SEED"]
+
+
 def test_a_comparison_of_the_forms_own_pictures_is_what_it_was(tmp_path: Path) -> None:
     """The file of before there was an option for the column goes on; so does the form's column, said again."""
     prepared(tmp_path)

@@ -171,6 +171,26 @@ def test_refused_cells_and_empty_comparisons_say_so() -> None:
     assert json.dumps(as_json(nothing))
 
 
+def test_answers_that_failed_are_told_with_the_first_reason() -> None:
+    """They are no unreadable ones, and in no figure."""
+    base = scores(0.5)
+    whole = result(BASE, base, base)
+    lost = tuple(tuple([Answer("error")] * 30 + list(seed[30:])) for seed in whole.answers)
+    some = replace(whole, answers=lost, first_failure="row 3: photo.png: No such file or directory")
+    (found,) = figures(comparison(some))
+    assert (found.rows, found.unreadable, found.failed) == (ROWS - 30, 0.0, 0.25)
+    assert "12.5% of the answers failed, first row 3: photo.png: No such file or directory." in recommend(
+        comparison(some, result(JOINT, base, base), CellResult(STEPS, refusal="no"))
+    )
+    assert as_json(comparison(some))["cells"][0]["first_failure"] == some.first_failure
+    every = replace(some, answers=((Answer("error"),) * ROWS,) * 2)
+    said = recommend(comparison(every))
+    assert said.startswith("No cell gives a figure here")
+    assert "100.0% of the answers failed, first row 3: " in said
+    assert "25.0% of the answers failed." in recommend(comparison(replace(some, first_failure=""))), "an older file"
+    assert "failed" not in recommend(comparison(whole))
+
+
 def test_the_grid_changes_one_thing_at_a_time_unless_told_otherwise() -> None:
     cells = grid()
     assert cells[0] == BASE
@@ -189,12 +209,18 @@ def test_a_comparison_is_kept_and_read_again(tmp_path: Path) -> None:
     assert path.name == "my.form.comparison.a_b_ä.json"
     assert load_comparison(path) is None
     base = scores(0.5)
-    whole = comparison(result(BASE, base, base, unreadable=1), CellResult(JOINT, refusal="no"))
+    failed = replace(result(ONE, base, base), first_failure="row 3: gone")
+    whole = comparison(result(BASE, base, base, unreadable=1), CellResult(JOINT, refusal="no"), failed)
     save_comparison(path, whole)
     assert load_comparison(path) == whole
+    for each in (before := whole.to_json())["results"]:
+        del each["first_failure"]
+    assert Comparison.from_json(before) == replace(
+        whole, results=(*whole.results[:2], replace(failed, first_failure=""))
+    )
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
     again = whole.with_result(result(JOINT, base, base))
-    assert [each.cell for each in again.results] == [BASE, JOINT]
+    assert [each.cell for each in again.results] == [BASE, ONE, JOINT]
     with pytest.raises(UserError, match="--out names another place"):
         save_comparison(tmp_path / "none" / "x.json", whole)
 

@@ -53,6 +53,14 @@ async def test_a_joint_run_is_told_its_price_and_keeps_it(client: EngineClient, 
     assert [kept.sentence, kept.advice] == said[1:]
 
 
+async def test_a_sample_without_a_text_is_no_reason_against_the_run(client: EngineClient, tmp_path: Path) -> None:
+    run, said = prepared(tmp_path, NOUL, CHOICE, joint=True), []  # type: ignore[var-annotated]
+    write_table(tmp_path / "table.csv", ("n", "text"), [("1", " "), ("2", "")])
+    assert await price_of_joint(client, run, said.append) == {}
+    assert len(said) == 1
+    assert said[0].startswith("what joint reading does is not looked at: ")
+
+
 @pytest.mark.parametrize(("questions", "joint"), [((NOUL, CHOICE), False), ((NOUL,), True)])
 async def test_a_run_that_reads_alone_has_no_price(
     client: EngineClient, tmp_path: Path, questions: tuple[dict[str, object], ...], joint: bool

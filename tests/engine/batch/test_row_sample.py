@@ -66,11 +66,37 @@ def test_a_rare_class_is_in_the_sample_and_weighted_back(tmp_path: Path) -> None
 def test_samples_that_cannot_be_are_refused(tmp_path: Path) -> None:
     table = open_table(write_table(tmp_path / "t.csv", ("n", "text", "gold"), [("1", " ", ""), ("2", "", "")]))
     whole = made()
-    with pytest.raises(InputError, match="no row has a text"):
+    with pytest.raises(
+        InputError, match=r"nothing to ask about in any of the 2 rows .* first row 1: the state is empty"
+    ):
         sample_rows(whole, table, 5)
     with pytest.raises(InputError, match="no row has gold"):
         sample_labelled(whole, whole.questions[0], table, 5)
+    blank = open_table(write_table(tmp_path / "b.csv", ("n", "text", "gold"), [("1", "", "yes"), ("2", "x", "")]))
+    with pytest.raises(InputError, match=r"in any of the 1 rows .* first row 1: the state is empty"):
+        sample_labelled(whole, whole.questions[0], blank, 5)
+    with pytest.raises(InputError, match="no rows below its header"):
+        sample_rows(whole, open_table(write_table(tmp_path / "e.csv", ("n", "text", "gold"), [])), 5)
     with pytest.raises(InputError, match="has no gold column"):
         sample_labelled(whole, whole.questions[1], table, 5)
     with pytest.raises(InputError, match="no column"):
         sample_rows(whole, open_table(write_table(tmp_path / "u.csv", ("n", "text"), numbered(2))), 5)
+
+
+def test_rows_that_would_fail_are_left_out_and_told(tmp_path: Path) -> None:
+    """A template that fails, or a picture that is not on this computer; a blank row is no failure."""
+    rows = [("1", "8", "yes"), ("x", "9", "no"), ("2", "", "no"), ("y", "", "yes")]
+    table = open_table(write_table(tmp_path / "t.csv", ("n", "text", "gold"), rows))
+    whole = made(state="{{ text }}{% if 1 / n|int > 9 %}{% endif %}")
+    said: list[str] = []
+    assert [row.row for row in sample_rows(whole, table, 9, note=said.append)] == [1]
+    assert said[0].startswith("2 of 4 rows are left out, first row 2: ")
+    found = sample_labelled(whole, whole.questions[0], table, 9, note=said.append)
+    assert [row.row for row in found.rows] == [1]
+    assert said[1].startswith("2 of 4 rows are left out, first row ")
+    sample_rows(made(), table, 9, note=said.append)
+    assert len(said) == 2
+    remote = open_table(write_table(tmp_path / "r.csv", ("n", "text", "gold"), [("1", "http://x/a.png", "yes")]))
+    pictured = made(version=3, pictures={"column": "text"})
+    with pytest.raises(InputError, match=r"first row 1: .*nothing is loaded from elsewhere"):
+        sample_rows(pictured, remote, 9)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from fakes.wire_server import WireServer
@@ -66,6 +68,28 @@ def test_nothing_readable_and_constant_answers() -> None:
     constant = compare([NOUL], [[(ok(0.5, 0.5), ok(0.5, 0.5))]] * 3)
     assert (constant.shift, constant.rank_correlation) == (0.0, None)
     assert "ranking" not in constant.sentence
+
+
+def test_rows_that_failed_are_counted_with_the_first_reason() -> None:
+    """Apart from unreadable ones: whichever way failed, and however many of the row's questions."""
+    good, lost = ok(0.5, 0.5), Reading("q", "error", error="photo.png: No such file or directory")
+    refused = Reading("q", "error", error="the engine refuses.")
+    rows = [[(good, UNREADABLE)] * 2, [(good, refused), (good, good)], [(lost, lost)] * 2, [(good, good)] * 2]
+    found = compare([NOUL, replace(NOUL, id="m")], rows, ["4", "7", "9", "12"])
+    assert (found.rows, found.failed, found.first_failure) == (4, 2, "row 7: the engine refuses.")
+    assert found.sentence.endswith(" 2 of 4 rows failed, first row 7: the engine refuses.")
+    assert [question.unreadable_joint for question in found.questions] == [1, 1]
+    assert Interference.from_json(json.loads(json.dumps(found.to_json()))) == found
+    every = compare([NOUL], [[(lost, lost)]] * 2)
+    assert every.sentence == (
+        "On 2 rows no answer was readable both ways: joint reading cannot be judged here. "
+        "2 of 2 rows failed, first row 1: photo.png: No such file or directory."
+    )
+    assert every.advice.startswith("Mend what failed")
+    none = compare([NOUL], [[(good, good)]])
+    assert (none.failed, "failed" in none.sentence) == (0, False)
+    before = {key: value for key, value in none.to_json().items() if key not in ("failed", "first_failure")}
+    assert Interference.from_json(before) == none, "a report of before failures were counted"
 
 
 async def test_a_sample_is_read_both_ways() -> None:

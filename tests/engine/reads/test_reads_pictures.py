@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from engine.domain.question import Choice, Noul, Option, Question
 from engine.domain.reading import Method, Reading, Wire
 from engine.errors import EngineRefused, InputError, UserError
 from engine.pictures import read_picture
-from engine.reads.order import measure_order
+from engine.reads.interference import measure_interference
+from engine.reads.order import OrderEffect, measure_order
 from engine.reads.pictured import collapsed
 from engine.reads.reader import Reader, shortened
 from engine.reads.trial import try_row, try_rows
@@ -166,8 +168,28 @@ async def test_the_checks_before_a_run_show_pictures_too(client: EngineClient, t
     reader = await Reader.open(client, QUESTIONS, method("canvas"), pictures=True)
     some = await try_rows(reader, [("1", red), ("2", PicturedState("x", (str(tmp_path / "gone.png"),)))])
     assert [row[0].status == "error" for row in some.readings] == [False, True]
+    assert "1 of 2 rows failed, first row 2: " in some.sentence(100)
+    assert "gone.png: No such file" in some.sentence(100)
     with pytest.raises(InputError, match=r"gone\.png"):
         await reader.preview(PicturedState("x", (str(tmp_path / "gone.png"),)), "red")
+
+
+async def test_the_checks_say_which_pictures_cannot_be_read(client: EngineClient, tmp_path: Path) -> None:
+    """Missing, or no picture: such rows failed, and are not counted as unreadable ones."""
+    (tmp_path / "notes.png").write_text("no picture")
+    shown = {"3": picture(tmp_path, "red"), "8": str(tmp_path / "gone.png"), "9": str(tmp_path / "notes.png")}
+    rows = [(key, PicturedState("A square.", (path,))) for key, path in shown.items()]
+    effect = await measure_order(client, QUESTIONS, method("canvas"), rows)
+    price = await measure_interference(client, QUESTIONS, method("canvas"), rows)
+    for found in (effect, price):
+        assert (found.rows, found.failed) == (3, 2)
+        assert found.first_failure.startswith(f"row 8: {shown['8']}: No such file")
+        assert "2 of 3 rows failed, first row 8: " in found.sentence
+    (order,) = effect.questions
+    assert (order.rows + order.unreadable, order.failed) == (1, 2)
+    assert OrderEffect.from_json(effect.to_json()) == effect
+    before = {key: value for key, value in effect.to_json().items() if key not in ("failed", "first_failure")}
+    assert OrderEffect.from_json(before) == replace(effect, failed=0, first_failure="")
 
 
 async def test_a_blind_engine_is_refused_before_any_row(seeing: SeeingEngine, tmp_path: Path) -> None:
