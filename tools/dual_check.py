@@ -38,6 +38,7 @@ import aiohttp
 
 from engine.bench.reads_load import JOINT, answer_of, difference, open_prompts
 from engine.errors import first_error
+from engine.launch.fit import activations
 from engine.vllm_plugin.protocol import PART_MODULES, PARTS_VARIABLE, SOCKET_VARIABLE
 from tools.card_check import VICTIMS, kill, started, work
 from tools.card_server import GIB, Serve, add_options, parsed, shown
@@ -77,6 +78,7 @@ class Dual:
         chosen = self._planned("--machine", self.given.machine)
         self.table.add(f"`plan` for {chosen['machine']}", "a plan", _plan_text(chosen), well="plan" in chosen)
         self.table.keep("plan", chosen.get("plan"))
+        self.table.keep("here", here.get("plan"))
 
     def _planned(self, *more: str) -> dict[str, Any]:
         wishes = ["--text-only"] if "--text-only" in self.given.serve else []
@@ -173,11 +175,15 @@ class Dual:
         """What the engine says of its memory, beside what was predicted."""
         log, plan = _log(event), self.table.kept("plan") or {}
         cards = plan.get("cards") or []
+        more = _more_activations(plan, self.table.kept("here") or {})
         for name, what, key, limit in (
             ("weights", "weights, GiB a card", "weights", WEIGHTS),
             ("cache", "KV cache, GiB a card", "kv_cache", CACHE),
         ):
             predicted = cards[0][key] / GIB if cards else 0.0
+            if cards and more and key == "kv_cache":
+                what += f" ({predicted:.2f} less {more:.2f}, which this card takes more beside the weights)"
+                predicted -= more
             seen = [float(value) for value in re.findall(LOGGED[name], log)]
             well = bool(seen) and (not predicted or all(abs(one / predicted - 1) <= limit for one in seen))
             said = ", ".join(f"{one:.2f}" for one in sorted(set(seen))) or "not logged"
@@ -265,6 +271,20 @@ def _spread(answers: list[Any]) -> float:
     slots = [slot for answer in answers for slot in answer["choices"][0]["logprobs"]["content"]]
     # The first of a slot is its argmax, the rest are the labels.
     return statistics.pstdev(top["logprob"] for slot in slots for top in slot["top_logprobs"][1:])
+
+
+def _more_activations(plan: dict[str, Any], here: dict[str, Any]) -> float:
+    """GiB that the profile run takes on a card of this machine beyond what it takes on one of the plan that is followed.
+
+    CUDA's context and workspaces are larger on a larger card.
+    """
+    sizes = []
+    for found in (plan, here):
+        if not found.get("cards"):
+            return 0.0
+        batch = next(int(flag["value"]) for flag in found["flags"] if flag["name"] == "--max-num-batched-tokens")
+        sizes.append(found["cards"][0]["activations"] - activations(0, batch))
+    return float((sizes[1] - sizes[0]) / GIB)
 
 
 def _part(given: Namespace) -> str:

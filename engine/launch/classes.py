@@ -17,6 +17,25 @@ MARLIN_OPTIONS = frozenset({"marlin-dense", "marlin-moe"})
 
 
 @dataclass(frozen=True, slots=True)
+class Decisions:
+    """What the profile for many short reads does otherwise.
+
+    Attributes:
+        sequences: requests at once, or as many as the memory beside the utilisation holds.
+        canvas: slots of one; 24 questions together take 128.
+        utilisation: None for the class's own.
+        api_servers: processes that take requests in; 0 leaves it to vLLM, which has one.
+        graph_tokens: sizes of a step, in tokens, for which CUDA graphs are captured; empty leaves them to vLLM.
+    """
+
+    sequences: int
+    canvas: int
+    utilisation: float | None = None
+    api_servers: int = 0
+    graph_tokens: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CardClass:
     """One class of ``classes.toml``; what is empty there fits everything.
 
@@ -24,6 +43,7 @@ class CardClass:
         min_gib, max_gib: bounds of what torch sees of the smallest card, in GiB.
         options: names in the options table.
         attention: value of ``--attention-backend``; empty leaves the choice to vLLM.
+        decisions: None for a class whose two profiles differ in their context only.
     """
 
     id: str
@@ -46,6 +66,7 @@ class CardClass:
     attention: str = "TRITON_ATTN"
     options: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    decisions: Decisions | None = None
 
     def fits(self, architecture: str, checkpoint: CheckpointKind, tp: int, link: Link, total: int) -> bool:
         return (
@@ -98,5 +119,11 @@ def _option(entry: dict[str, Any]) -> Flag | EnvVar:
 
 
 def _card_class(entry: dict[str, Any]) -> CardClass:
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    values = _values(entry)
+    if "decisions" in values:
+        values["decisions"] = Decisions(**_values(values["decisions"]))
     return CardClass(**values)
+
+
+def _values(entry: dict[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}

@@ -68,9 +68,6 @@ LOGITS, TILE = 0.25 * GIB, 1.05 * GIB
 """The sampler keeps float32 logits of every canvas and works on as many at once as free memory allows, at least one
 (the same file, ``DiffusionSampler.__call__``)."""
 
-RANK_SAFE = 1.5 * GIB
-"""Below this much free memory for each canvas, two ranks may cut a step into different tiles around an all-reduce."""
-
 SAFETY = 0.02
 """Share of a card that stays free beside the canvas buffers: fragmentation, and what a desktop takes later."""
 
@@ -203,18 +200,24 @@ def activations(base: float, batched_tokens: int) -> int:
     return round(base + ACTIVATIONS_PER_1024 * (batched_tokens - 2048) / 1024)
 
 
-def canvas_buffers(sequences: int, canvas: int, tp: int, *, eager: bool) -> int:
-    """What denoising takes outside the utilisation.
+def canvas_buffers(sequences: int, canvas: int, *, eager: bool) -> int:
+    """What denoising takes outside the utilisation, on each card.
 
-    One canvas of 256 takes 1.3 GiB. On one card more canvases cost less than that, since the sampler takes them one
-    after the other where memory is short; over several cards they must not, since the ranks could disagree.
+    One canvas of 256 takes 1.3 GiB. More canvases cost less than that each, since the sampler takes them one after the
+    other where memory is short; over several cards too, where the ranks agree on it (docs/plugin.md, ``tiles``).
     """
-    if tp > 1 and sequences > 1:
-        whole = RANK_SAFE * sequences
-    else:
-        softcap = (SOFTCAP_EAGER if eager else SOFTCAP_FUSED) * sequences
-        whole = max(ONE_CANVAS, softcap, LOGITS * sequences + TILE)
-    return round(whole * canvas / CANVAS)
+    softcap = (SOFTCAP_EAGER if eager else SOFTCAP_FUSED) * sequences
+    return round(max(ONE_CANVAS, softcap, LOGITS * sequences + TILE) * canvas / CANVAS)
+
+
+def sequences_beside(room: float, most: int, canvas: int, *, eager: bool) -> int:
+    """As many requests at once as fit into the memory beside the utilisation, 1 to ``most``.
+
+    Args:
+        room: bytes.
+    """
+    fitting = (n for n in range(most, 1, -1) if canvas_buffers(n, canvas, eager=eager) <= room)
+    return next(fitting, 1)
 
 
 def torch_total(nvml_total: int, reserved: int | None, *, wsl2: bool) -> int:

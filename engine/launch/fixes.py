@@ -12,6 +12,7 @@ from typing import Literal
 
 from engine.domain.plan import LaunchPlan
 from engine.errors import UserError
+from engine.launch.plugin import has_tiles
 from engine.launch.proof import Evidence, InstalledEngine, Version, parse_version
 from engine.launch.shapes import needs_padding
 
@@ -205,12 +206,12 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "one-sequence",
-        "One request at a time over several cards",
+        "One request at a time over several cards, or ranks that cut a step alike",
         "ranks with unequal free memory cut a step differently around an all-reduce: a hang, or garbage",
         "",
         _sharded,
-        lambda plan: plan.sequences == 1 and _flag(plan, "--max-num-seqs") == "1",
-        "--max-num-seqs 1 is given",
+        lambda plan: has_tiles(plan) or (plan.sequences == 1 and _flag(plan, "--max-num-seqs") == "1"),
+        "--max-num-seqs 1 is given, or Diffusion Desk's part tiles",
     ),
     Rule(
         "like-cards",

@@ -10,7 +10,7 @@ from engine.hardware.findings import driver_version
 from engine.hardware.findings_host import MIN_RAM
 from engine.launch import fit
 from engine.launch.cards import Card, holders, link_of
-from engine.launch.classes import MARLIN_ARCHITECTURES, MARLIN_FP4_ARCHITECTURES, CardClass, catalogue
+from engine.launch.classes import MARLIN_ARCHITECTURES, MARLIN_FP4_ARCHITECTURES, CardClass, Decisions, catalogue
 from engine.launch.options import Settings, environment, flags, phases
 from engine.launch.shapes import CANVAS, MAX_CONTEXT
 
@@ -127,10 +127,12 @@ def _no_class(layout: Layout) -> Shortfall:
 
 def _sums(layout: Layout, row: CardClass) -> Sums:
     wishes, tp = layout.wishes, layout.tensor_parallel
+    decisions = _decisions(layout, row)
     text_only = wishes.text_only if wishes.text_only is not None else row.text_only or wishes.profile == "decisions"
-    sequences = wishes.sequences or (row.sequences if tp == 1 else 1)
-    canvas = wishes.canvas or CANVAS
-    buffers = fit.canvas_buffers(sequences, canvas, tp, eager=row.eager and not wishes.fast_sampler)
+    canvas = wishes.canvas or (decisions.canvas if decisions else CANVAS)
+    eager = row.eager and not wishes.fast_sampler
+    sequences = wishes.sequences or _usual_sequences(layout, row, canvas, eager=eager)
+    buffers = fit.canvas_buffers(sequences, canvas, eager=eager)
     largest = min(fit.safe_utilisation(card.free, card.total, buffers) for card in layout.cards)
     usual = MAX_CONTEXT if row.context == "auto" else row.context
     if wishes.profile == "decisions":
@@ -156,10 +158,25 @@ def _sums(layout: Layout, row: CardClass) -> Sums:
     )
 
 
+def _decisions(layout: Layout, row: CardClass) -> Decisions | None:
+    return row.decisions if layout.wishes.profile == "decisions" else None
+
+
+def _usual_sequences(layout: Layout, row: CardClass, canvas: int, *, eager: bool) -> int:
+    """One chat at a time over several cards; of reads, as many as the memory beside the utilisation holds."""
+    decisions = _decisions(layout, row)
+    if decisions is None:
+        return row.sequences if layout.tensor_parallel == 1 else 1
+    beside = 1 - _usual_utilisation(layout, row) - fit.SAFETY
+    return fit.sequences_beside(beside * layout.total, decisions.sequences, canvas, eager=eager)
+
+
 def _usual_utilisation(layout: Layout, row: CardClass) -> float:
     version = driver_version(layout.machine.driver.version)
     greedy = version >= GREEDY_DRIVER  # an unreadable version is empty, and smaller
-    return round(row.utilisation - (GREEDY_DRIVER_SHARE if greedy else 0.0), 2)
+    decisions = _decisions(layout, row)
+    usual = (decisions and decisions.utilisation) or row.utilisation
+    return round(usual - (GREEDY_DRIVER_SHARE if greedy else 0.0), 2)
 
 
 def _too_much_utilisation(layout: Layout, sums: Sums, wished: float) -> Shortfall:
@@ -183,6 +200,13 @@ def _too_little(layout: Layout, row: CardClass, sums: Sums, largest: int) -> Sho
         f"weights and {sums.activations / GIB:.1f} of activations, leave {kv / GIB:.1f} GiB a card for the KV cache; "
         f"{sums.least:,} tokens need {need / GIB:.1f}"
     )
+    if layout.wishes.sequences and (fewer := _fewer(layout, row, sums)):
+        return Shortfall(
+            "wish",
+            f"{sums.sequences} requests at once take {sums.buffers / GIB:.1f} GiB of canvases of {sums.canvas} slots a "
+            f"card, beside the utilisation. {sum_text}",
+            (f"ask for {fewer} at once or fewer", "ask for a shorter canvas"),
+        )
     if idle >= need and layout.wishes.utilisation is None:
         return _busy(layout, sums, sum_text)
     if layout.wishes.context or layout.wishes.utilisation:
@@ -190,6 +214,14 @@ def _too_little(layout: Layout, row: CardClass, sums: Sums, largest: int) -> Sho
         ways += [] if sums.text_only else ["leave pictures out: 1.06 GiB more a card"]
         return Shortfall("wish", sum_text, (*ways, f"utilisation may go up to {sums.largest_utilisation:.2f}"))
     return Shortfall("size", sum_text)
+
+
+def _fewer(layout: Layout, row: CardClass, sums: Sums) -> int:
+    """Requests at once that the memory beside the usual utilisation holds; 0 where it holds the wished ones."""
+    eager = row.eager and not layout.wishes.fast_sampler
+    room = (1 - _usual_utilisation(layout, row) - fit.SAFETY) * layout.total
+    fitting = fit.sequences_beside(room, sums.sequences, sums.canvas, eager=eager)
+    return fitting if fitting < sums.sequences else 0
 
 
 def _busy(layout: Layout, sums: Sums, sum_text: str) -> Shortfall:
@@ -285,9 +317,11 @@ def _context_reason(layout: Layout, automatic: bool, context: int, largest: int)
 def _utilisation_reason(layout: Layout, row: CardClass, sums: Sums) -> str:
     if layout.wishes.utilisation is not None:
         return f"as you asked; {sums.largest_utilisation:.2f} is the most that is safe now"
-    usual = _usual_utilisation(layout, row)
+    usual, decisions = _usual_utilisation(layout, row), _decisions(layout, row)
     if sums.utilisation < usual:
         return f"{usual:.2f} would be usual; more than {sums.utilisation:.2f} is not free now"
+    if decisions and decisions.utilisation:
+        return "reads are short, so the memory goes to more of them at once instead of a longer cache"
     if usual < row.utilisation:
         return (
             f"{GREEDY_DRIVER_SHARE:.2f} less than usual: driver {GREEDY_DRIVER[0]} and later keep more for themselves"
@@ -303,7 +337,8 @@ def _notes(layout: Layout, row: CardClass, sums: Sums, context: int) -> tuple[st
             "If it does not start, start one engine a card behind a router and give its address."
         )
     if layout.tensor_parallel > 1:
-        notes.append("One request at a time; others wait their turn. Constrained reads are never sent.")
+        alone = "One request at a time; others wait their turn. " if sums.sequences == 1 else ""
+        notes.append(f"{alone}Constrained reads are never sent.")
     if layout.checkpoint == "int8":
         notes.append("INT8 is plan B where FP8 through Marlin fails; Marlin is not used and nothing is padded.")
     if layout.tensor_parallel == 8:

@@ -113,16 +113,37 @@ def _sizes(settings: Settings) -> Iterator[Flag]:
             None,
             "CUDA graphs and compiled layers take memory and minutes at the start, and gained nothing on such cards",
         )
+    yield from _many_reads(settings)
+
+
+def _many_reads(settings: Settings) -> Iterator[Flag]:
+    """Figures: one H200, 400-token states, 192 in flight (docs/plugin.md)."""
+    decisions = settings.card_class.decisions
+    if settings.profile != "decisions" or decisions is None:
+        return
+    if decisions.api_servers and settings.data_parallel == 1:  # of several engines vLLM starts as many by itself
+        yield Flag(
+            "--api-server-count",
+            str(decisions.api_servers),
+            "one process takes in about 200 reads a second that share a state; on an H200 four made it 270 and more",
+        )
+    if decisions.graph_tokens and not settings.card_class.eager:
+        yield Flag(
+            "--compilation-config",
+            _json(mode=3, cudagraph_mode="FULL_AND_PIECEWISE", cudagraph_capture_sizes=list(decisions.graph_tokens)),
+            "steps of reads have thousands of tokens, and vLLM's own CUDA graphs end at 512: on an H200 a third more",
+        )
 
 
 def _sequences_reason(settings: Settings) -> str:
-    if settings.tensor_parallel > 1:
-        return (
-            "the ranks size their work by their own free memory; with two canvases at once they may disagree and hang"
-        )
     if settings.sequences == 1:
-        return "every canvas at once takes 1.3 GiB beside the cache"
-    return "requests at once; more hardly gains anything, since a step's cost grows with its canvases"
+        return "a canvas takes 1.3 GiB beside the cache, and canvases of chats hardly gain from sharing a step"
+    if settings.profile == "decisions":
+        return (
+            "reads are answered together, as many as the memory beside the cache holds: on an H200 5 a second one by "
+            "one, more than 90 together"
+        )
+    return "requests at once; chats hardly gain from more, since a step's cost grows with its canvases"
 
 
 def _model(settings: Settings) -> Iterator[Flag]:

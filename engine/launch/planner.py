@@ -17,7 +17,6 @@ from engine.launch.refusals import (
     constrained_reads,
     refused_host,
     refused_wish,
-    several_sequences,
 )
 from engine.launch.shapes import EXPERTS, TENSOR_PARALLEL
 
@@ -163,8 +162,6 @@ def _worth(found: LaunchPlan, wishes: Wishes) -> tuple[bool, bool, int, int, int
 
 def _checked(found: LaunchPlan, wishes: Wishes) -> PlanResult:
     """Wishes that only turn out to be impossible with the plan that the machine allows."""
-    if found.tensor_parallel > 1 and wishes.sequences is not None and wishes.sequences > 1:
-        return several_sequences(wishes.sequences, found.tensor_parallel)
     if found.tensor_parallel > 1 and wishes.constrained_reads:
         return constrained_reads(found.tensor_parallel)
     return found

@@ -245,7 +245,10 @@ def _without_parts(diagnosis: Diagnosis, plan: LaunchPlan, wishes: Wishes) -> Re
     if not has_parts(plan):
         return None
     stock = EnvVar(PARTS_VARIABLE, None, "Diffusion Desk's parts inside vLLM failed on this machine")
-    return Retry("without_parts", wishes, (stock,), ("vLLM as it is, without Diffusion Desk's parts (live canvas)",))
+    lost = "live canvas, reads that share a step"
+    if plan.tensor_parallel > 1 and plan.sequences > 1:
+        lost += f", {plan.sequences} requests at once over {plan.tensor_parallel} cards"
+    return Retry("without_parts", wishes, (stock,), (f"vLLM as it is, without Diffusion Desk's parts ({lost})",))
 
 
 def has_parts(plan: LaunchPlan) -> bool:

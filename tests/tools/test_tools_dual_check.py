@@ -23,7 +23,7 @@ from engine.embedded.server import create_app
 from engine.embedded.tokenizer import DemoTokenizer
 from engine.paths import demo_model_dir
 from engine.supervise.pidfile import PATTERN
-from tools.dual_check import Dual
+from tools.dual_check import Dual, _more_activations
 from tools.dual_table import Table
 from tools.live_check import Check
 
@@ -82,6 +82,22 @@ def test_the_plan_of_the_machine_that_is_followed(tmp_path: Path) -> None:
     assert theirs[2].startswith("2x RTX 3090, tensor parallel 2, FP8, utilisation 0.82, 262,144 tokens")
     assert "weights 13.5" in theirs[2], "without the vision tower, as it will be started"
     assert json.loads((tmp_path / "seen" / "plan.json").read_text())["tensor_parallel"] == 2
+
+
+@pytest.mark.parametrize(("here", "more"), [("h200", 0.92), ("2x3090-pcie", 0.0), ("1x4090", 0.05)])
+def test_what_another_card_takes_beside_the_weights_is_no_fault_of_the_plan(here: str, more: float) -> None:
+    """1.27 GiB on an H200 at 2,048 batched tokens, 0.35 on a 3090; the batches of the two plans differ."""
+    options = {name: ["--checkpoint", "fp8"] if name == "h200" else [] for name in ("h200", "2x3090-pcie", "1x4090")}
+
+    def planned(name: str) -> dict[str, Any]:
+        command = [sys.executable, "-m", "engine.cli", "plan", "--json", *options[name]]
+        machine = str(ROOT / "resources" / "machines" / f"{name}.json")
+        ran = subprocess.run([*command, "--machine", machine], cwd=ROOT, capture_output=True, text=True, check=True)
+        found: dict[str, Any] = json.loads(ran.stdout)["plan"]
+        return found
+
+    assert _more_activations(planned("2x3090-pcie"), planned(here)) == pytest.approx(more, abs=0.005)
+    assert _more_activations({}, planned(here)) == 0.0
 
 
 def test_each_rank_is_killed_of_a_fresh_start_and_nothing_is_left(

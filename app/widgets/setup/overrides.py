@@ -17,7 +17,7 @@ from engine.domain.plan import Wishes
 
 CONTEXTS = (8192, 16_384, 32_768, 65_536, 131_072, 262_144)
 CANVASES = (64, 128, 256)
-MAX_SEQUENCES = 64
+MAX_SEQUENCES = 127
 UTILISATIONS = (50, 98)  # percent
 NARROWEST = 240  # pixels
 

@@ -146,11 +146,28 @@ def test_a_longer_context_never_needs_less(context: int, tp: int) -> None:
 
 
 def test_canvases() -> None:
-    assert fit.canvas_buffers(1, 256, 2, eager=True) / GIB == pytest.approx(1.3)
-    assert fit.canvas_buffers(1, 64, 1, eager=True) / GIB == pytest.approx(1.3 / 4)
-    assert fit.canvas_buffers(2, 256, 2, eager=True) / GIB == pytest.approx(3.0)  # ranks must not disagree
-    assert fit.canvas_buffers(4, 256, 1, eager=True) / GIB == pytest.approx(3.5)
-    assert fit.canvas_buffers(8, 256, 1, eager=False) / GIB == pytest.approx(3.05)
+    assert fit.canvas_buffers(1, 256, eager=True) / GIB == pytest.approx(1.3)
+    assert fit.canvas_buffers(1, 64, eager=True) / GIB == pytest.approx(1.3 / 4)
+    assert fit.canvas_buffers(2, 256, eager=True) / GIB == pytest.approx(1.75)
+    assert fit.canvas_buffers(4, 256, eager=True) / GIB == pytest.approx(3.5)
+    assert fit.canvas_buffers(8, 256, eager=False) / GIB == pytest.approx(3.05)
+
+
+@pytest.mark.parametrize(
+    ("room", "most", "canvas", "eager", "wanted"),
+    [
+        (3.77, 16, 128, True, 8),  # a 3090 beside 0.82: 8 canvases of 128 take 3.5 GiB, 9 take 3.94
+        (3.77, 4, 128, True, 4),
+        (3.77, 16, 256, True, 4),
+        (3.77, 16, 16, True, 16),
+        (32.0, 120, 128, False, 120),
+        (0.1, 16, 256, True, 1),  # one is never refused here
+    ],
+)
+def test_as_many_requests_as_fit_beside_the_utilisation(
+    room: float, most: int, canvas: int, eager: bool, wanted: int
+) -> None:
+    assert fit.sequences_beside(room * GIB, most, canvas, eager=eager) == wanted
 
 
 def test_total_as_torch_sees_it() -> None:

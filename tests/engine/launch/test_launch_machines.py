@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import pytest
@@ -131,10 +132,11 @@ def check_fit(result: LaunchPlan, row: Fits) -> None:
 @pytest.mark.parametrize(
     ("name", "tp", "dp", "context", "sequences"),
     [
-        ("2x3090-pcie", 2, 1, 32_768, 1),
+        ("2x3090-pcie", 2, 1, 32_768, 8),
         ("2x5090", 1, 2, 32_768, 1),
-        ("8xh100", 1, 8, 32_768, 8),
-        ("a6000", 1, 1, 32_768, 4),
+        ("8xh100", 1, 8, 32_768, 97),
+        ("h200", 1, 1, 32_768, 120),
+        ("a6000", 1, 1, 32_768, 8),
         ("1x3090", 1, 1, 16_384, 1),
     ],
 )
@@ -145,6 +147,28 @@ def test_decisions_take_short_reads_and_every_card_that_holds_the_model(
     assert isinstance(result, LaunchPlan)
     assert (result.tensor_parallel, result.data_parallel) == (tp, dp)
     assert (result.context, result.sequences, result.text_only) == (context, sequences, True)
+    assert all(card.reserve >= 0.019 * card.total for card in result.cards), "full canvases of all of them fit"
+
+
+def test_decisions_as_they_were_measured_on_an_h200() -> None:
+    found = plan(load_machine(recorded_machines()["h200"]), Wishes(profile="decisions"))
+    chat = plan(load_machine(recorded_machines()["h200"]), Wishes())
+    assert isinstance(found, LaunchPlan)
+    assert isinstance(chat, LaunchPlan)
+    said = {flag.name: flag.value for flag in found.flags}
+    assert (said["--max-num-seqs"], said["--max-num-batched-tokens"], said["--api-server-count"]) == (
+        "120",
+        "8192",
+        "4",
+    )
+    assert json.loads(said["--diffusion-config"] or "") == {"canvas_length": 128}
+    graphs = json.loads(said["--compilation-config"] or "")
+    assert (graphs["mode"], graphs["cudagraph_mode"]) == (3, "FULL_AND_PIECEWISE")
+    assert max(graphs["cudagraph_capture_sizes"]) == 4096
+    assert not {"--api-server-count", "--compilation-config"} & {flag.name for flag in chat.flags}
+    eight = plan(load_machine(recorded_machines()["8xh100"]), Wishes(profile="decisions"))
+    assert isinstance(eight, LaunchPlan)
+    assert "--api-server-count" not in {flag.name for flag in eight.flags}, "vLLM starts one for each engine by itself"
 
 
 def test_what_was_measured_on_two_capped_cards() -> None:

@@ -14,7 +14,8 @@ from launch_helpers import flag, install, machine, planned
 
 from engine.domain.plan import EnvVar, Flag, LaunchPlan
 from engine.launch.command import environment, shell_line
-from engine.launch.plugin import FLAG, on_path, with_parts, without_parts
+from engine.launch.fixes import check_fixes
+from engine.launch.plugin import FLAG, has_tiles, on_path, with_parts, without_parts
 from engine.launch.proof import InstalledEngine
 from engine.vllm_plugin.protocol import ARCHITECTURE, MODEL_CLASS, PARTS_VARIABLE
 
@@ -36,7 +37,7 @@ def variable(plan: LaunchPlan, name: str) -> str | None:
 def test_a_plan_gets_the_flag_and_the_variables_with_their_reasons(bare: LaunchPlan, engine: InstalledEngine) -> None:
     plan = with_parts(bare, engine)
     assert json.loads(flag(plan, FLAG) or "") == {ARCHITECTURE: MODEL_CLASS}
-    assert variable(plan, PARTS_VARIABLE) == "live"
+    assert variable(plan, PARTS_VARIABLE) == "tiles,reads,live"
     assert variable(plan, "PYTHONPATH") == str(on_path())
     added = [entry for entry in (*plan.flags, *plan.env) if entry not in (*bare.flags, *bare.env)]
     assert len(added) == 3
@@ -76,6 +77,35 @@ def test_parts_are_taken_out_again_and_stay_out(bare: LaunchPlan, engine: Instal
     assert without_parts(own, "they failed").flags == own.flags
 
 
+@pytest.mark.parametrize("parts", ["tiles", "reads, tiles ,live", None, "", "live,reads", "unset"])
+def test_without_the_part_tiles_several_cards_take_one_request_at_a_time(
+    engine: InstalledEngine, parts: str | None
+) -> None:
+    several = planned(machine("2x3090-pcie"), profile="decisions")
+    assert several.sequences == 8
+    named = () if parts == "unset" else (EnvVar(PARTS_VARIABLE, parts, "given"),)
+    plan = with_parts(replace(several, env=(*several.env, *named)), engine)
+    wanted = 8 if parts == "unset" or "tiles" in (parts or "") else 1
+    assert (plan.sequences, flag(plan, "--max-num-seqs")) == (wanted, str(wanted))
+    assert has_tiles(plan) == (wanted == 8)
+    assert {result.status for result in check_fixes(plan, engine) if result.id == "one-sequence"} == {"proven"}
+    stock = without_parts(plan, "they failed")
+    assert (stock.sequences, flag(stock, "--max-num-seqs"), has_tiles(stock)) == (1, "1", False)
+
+
+def test_somebodys_own_class_has_no_tiles_of_ours(engine: InstalledEngine) -> None:
+    several = planned(machine("2x3090-pcie"), profile="decisions")
+    own = replace(several, flags=(*several.flags, Flag(FLAG, '{"X":"somebody:Class"}', "")))
+    assert with_parts(own, engine).sequences == 1
+    assert with_parts(with_parts(several, engine), engine).sequences == 8
+
+
+def test_one_card_takes_several_requests_whatever_the_parts(engine: InstalledEngine) -> None:
+    one = planned(machine("a6000"), profile="decisions")
+    stock = with_parts(replace(one, env=(*one.env, EnvVar(PARTS_VARIABLE, None, ""))), engine)
+    assert stock.sequences == one.sequences == 8
+
+
 @pytest.mark.parametrize("version", ["0.31.0", "0.34.0", "1.33.0"])
 def test_another_release_runs_stock(bare: LaunchPlan, tmp_path: Path, version: str) -> None:
     site = install(tmp_path)
@@ -86,6 +116,7 @@ def test_another_release_runs_stock(bare: LaunchPlan, tmp_path: Path, version: s
     engine = InstalledEngine(site)
     assert engine.version_text == version
     assert with_parts(bare, engine) == bare
+    assert with_parts(planned(machine("2x3090-pcie"), profile="decisions"), engine).sequences == 1
 
 
 def test_the_path_shows_our_parts_and_none_of_our_libraries() -> None:
