@@ -130,6 +130,17 @@ def preview_selection(table: Table, selection: Selection, count: int) -> list[tu
     return list(islice(rows, count))
 
 
+def first_selected(table: Table, selection: Selection, count: int) -> list[tuple[int, tuple[str, ...]]]:
+    """The first rows that are read, as (number, cells), those of a random sample too.
+
+    Raises:
+        InputError: as ``select``.
+    """
+    most = min(count, selection.first or count, selection.sample or count)  # else the whole table is gone through
+    rows = enumerate(select(table, selection), start=1) if selection else enumerate(table.rows(), start=1)
+    return list(islice(((number, row) for number, row in rows if not isinstance(row, LeftOut)), most))
+
+
 def condition(column: str, operator: Operator, value: str = "") -> str:
     """An expression for ``Selection.where`` over one column; several are joined with ``and`` and ``or``.
 

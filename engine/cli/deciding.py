@@ -12,7 +12,7 @@ from engine.batch.control import RunControl
 from engine.batch.export import check_holds, export_run
 from engine.batch.joint_price import price_of_joint
 from engine.batch.picture_check import look_at_pictures
-from engine.batch.prepare import PreparedRun, form_of
+from engine.batch.prepare import PreparedRun, form_of, has_pictures
 from engine.batch.runner import Callbacks, ReaderOf, RunResult, run
 from engine.cli.decide_options import DecideOptions, check_out, prepare_run
 from engine.cli.engine_facts import engine_facts
@@ -64,13 +64,17 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
     if options.worker:
         check_stdin()
     check_choice(options.engine)
+    if options.queue and options.resume is not None:
+        raise InputError("queue.resume", "--queue is for a new run", remedy="leave --resume out")
     check_out(options)
     prepared = await asyncio.to_thread(prepare_run, options)
     await asyncio.to_thread(check_holds, options.out, prepared)
-    pictured = prepared.form.pictures is not None
-    check_choice(options.engine, sees=pictured)
-    await _say_pictures(prepared, reporter)
     resumed = run_to_resume(options, prepared)
+    # A run keeps its column of pictures, whether this command line names one or not.
+    pictured = prepared.form.pictures is not None if resumed is None else has_pictures(resumed)
+    check_choice(options.engine, sees=pictured)
+    if resumed is None:
+        await _say_pictures(prepared, reporter)
     ending = Ending(
         options.out,
         options.overwrite,
@@ -82,7 +86,7 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
         options.worker,
     )
     if options.queue:
-        return await asyncio.to_thread(_enqueue, prepared, options, ending, reporter)
+        return await asyncio.to_thread(_enqueue, prepared, ending, reporter)
     async with open_engine(options.engine, options.api_key, reporter.note, sees=pictured) as engine:
         if resumed is not None:
             return await go_on(resumed, engine, ending, reporter)
@@ -95,14 +99,12 @@ async def decide(options: DecideOptions, reporter: Reporter) -> int:
         return await work_off(store, reader, engine, ending, reporter, resumed=False)
 
 
-def _enqueue(prepared: PreparedRun, options: DecideOptions, ending: Ending, reporter: Reporter) -> int:
+def _enqueue(prepared: PreparedRun, ending: Ending, reporter: Reporter) -> int:
     """Make the run, and let it wait for its turn. Where its files lie is noted from the root on."""
-    if options.resume is not None:
-        raise InputError("queue.resume", "--queue is for a new run", remedy="leave --resume out")
     with prepared.create(paths.runs_dir()) as store:
         run_id = store.id
     kept = {
-        "engine": options.engine,
+        "engine": ending.engine,
         "out": str(ending.out.absolute()),
         "overwrite": ending.overwrite,
         "raw": ending.raw,

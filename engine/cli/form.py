@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from engine.batch.form_advice import advise
 from engine.batch.form_exchange import PICTURES, SHAPES, Shape, export_request, import_request
 from engine.batch.form_library import FormTemplate, template, templates
 from engine.batch.form_wire import form_schema
+from engine.batch.picture_check import look_at_pictures
 from engine.batch.prepare import prepare
 from engine.batch.row_sample import SampledRow
 from engine.batch.row_state import RowStates
-from engine.batch.selection import count_selected
+from engine.batch.selection import Selection, count_selected
 from engine.batch.tables import Table
 from engine.cli.checking import CheckOptions, check_options, format_options, open_given, opened, say
 from engine.cli.engines import check_choice, open_engine
@@ -73,20 +75,45 @@ def new(name: str, folder: Path, overwrite: bool) -> None:
 @click.argument("form", type=_PATH)
 @click.argument("table", type=_PATH, required=False)
 @format_options
+@click.option("--where", help="Of the table's rows only those for which this is true.")
+@column_option
+@separator_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def check(form: Path, table: Path | None, as_json: bool, **written: Any) -> None:
-    """Check FORM, against TABLE when one is given, and say what experience advises."""
-    found = load_form(form)
+def check(
+    form: Path,
+    table: Path | None,
+    where: str | None,
+    picture_column: str | None,
+    picture_separator: str | None,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """Check FORM, against TABLE when one is given, and say what experience advises.
+
+    Of a form with pictures those of the table's first rows are read too, or of the first ones that pass --where.
+    """
+    if table is None and where is not None:
+        raise click.UsageError("--where is about the rows of TABLE, and no table is named")
+    found = with_pictures(load_form(form), picture_column, picture_separator)
+    looked = None
     if table is not None:
-        found = prepare(form, table, engine="", table_format=open_given(table, **written).format).form
+        fmt = open_given(table, **written).format
+        selection = Selection(where or "")
+        ready = prepare(form, table, engine="", pictures=found.pictures, table_format=fmt, selection=selection)
+        found, looked = ready.form, look_at_pictures(ready)
     advice = advise(found)
     if as_json:
         told = [{"place": each.place, "code": each.code, "text": each.text} for each in advice]
-        click.echo(json.dumps({"form": dump_form(found), "advice": told}))
+        pictures = {} if looked is None else {"pictures": asdict(looked)}
+        click.echo(json.dumps({"form": dump_form(found), "advice": told, **pictures}))
         return
-    click.echo(f"{found.name}: {len(found.questions)} question{'s' * (len(found.questions) > 1)}, nothing is wrong")
+    count, missing = len(found.questions), looked is not None and looked.faults
+    verdict = "pictures are missing" if missing else "nothing is wrong"
+    click.echo(f"{found.name}: {count} question{'s' * (count > 1)}, {verdict}")
     for each in advice:
         click.echo(f"  {each.place}: {each.text}")
+    if looked is not None:
+        click.echo(f"  {looked.sentence}")
 
 
 @command.command("schema")

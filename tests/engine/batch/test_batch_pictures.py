@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_helpers import CHOICE, NOUL, form, read_csv, write_form, write_table
+from batch_helpers import CHOICE, NOUL, form, read_csv
 from fakes.seeing_engine import png, seeing_engine
+from picture_helpers import HEADER, ROWS, command, prepared
 
-from engine.batch.compare import Cell, load_comparison, save_comparison
-from engine.batch.compare_run import PICTURES as TOLD_APART
-from engine.batch.compare_run import compare_methods, open_comparison, plan
 from engine.batch.export import export_run
 from engine.batch.form import dump_form, parse_form
 from engine.batch.form_exchange import export_request, import_request
 from engine.batch.manifest import manifest_of
-from engine.batch.picture_check import look_at_pictures
-from engine.batch.prepare import PreparedRun, prepare
 from engine.batch.rounds import extended, retry
-from engine.batch.row_sample import sample_rows
 from engine.batch.row_state import EMPTY_STATE, NO_PICTURE, RowStates
 from engine.batch.runner import run
-from engine.batch.tables import open_table
 from engine.client.http import EngineClient
 from engine.domain.picture import PictureColumn, PicturedState
 from engine.errors import InputError, UserError
@@ -35,33 +26,10 @@ from engine.pictures import picture_of, read_picture
 from engine.reads.reader import Reader
 from engine.store.runs import RunStore
 
-HEADER = ("text", "photo")
-METHOD = {"draws": 1, "min_mass": 0.0}
-ROWS = [
-    ("A square.", "red.png"),
-    ("A square.", "sub/blue.jpg"),
-    ("A square.", "missing.png"),
-    ("A square.", "https://example.org/red.png"),
-    ("A square.", "  "),
-    ("A square.", "notes.png"),
-    ("", "red.png"),
-]
-
 
 def states(folder: Path, separator: str = "", state: str = "{{ text }}") -> RowStates:
     made = parse_form(form(state=state, pictures={"column": "photo", "separator": separator}), "f")
     return RowStates(made, HEADER, folder)
-
-
-def prepared(folder: Path, *rows: tuple[str, str], **fields: Any) -> PreparedRun:
-    """A form with pictures over a table in a folder that holds some."""
-    (folder / "sub").mkdir(exist_ok=True)
-    (folder / "red.png").write_bytes(png("red"))
-    (folder / "sub" / "blue.jpg").write_bytes(png("blue"))  # a PNG, whatever it is called
-    (folder / "notes.png").write_text("no picture")
-    given = {"pictures": {"column": "photo"}, "method": METHOD, **fields}
-    path = write_form(folder / "form.json", NOUL, CHOICE, **given)
-    return prepare(path, write_table(folder / "table.csv", HEADER, rows or ROWS), engine="a stand-in")
 
 
 def test_a_cell_names_a_picture_or_several(tmp_path: Path) -> None:
@@ -165,18 +133,6 @@ async def test_an_export_without_pictures_has_no_such_column(tmp_path: Path) -> 
     assert not [name for name in read_csv(tmp_path / "out.csv")[0] if name.endswith(".pictures")]
 
 
-def test_the_first_rows_are_looked_at_before_a_run(tmp_path: Path) -> None:
-    found = look_at_pictures(prepared(tmp_path))
-    assert found is not None
-    assert (found.rows, found.faults) == (7, 4)
-    assert "row 3: " in found.sentence
-    assert "missing.png: No such file" in found.sentence
-    good = look_at_pictures(prepared(tmp_path, ROWS[0], ROWS[1]))
-    assert good is not None
-    assert good.sentence == "the pictures of the first 2 rows can be read"
-    assert look_at_pictures(prepared(tmp_path, pictures=None)) is None
-
-
 def test_questions_are_added_about_the_same_pictures() -> None:
     old = parse_form(form(NOUL, pictures={"column": "photo"}, version=3), "old")
     more = parse_form(form(NOUL, CHOICE, pictures={"column": "photo"}, version=3), "more")
@@ -184,30 +140,6 @@ def test_questions_are_added_about_the_same_pictures() -> None:
     for other in (form(NOUL, CHOICE), form(NOUL, CHOICE, pictures={"column": "other"}, version=3)):
         with pytest.raises(InputError, match="about the same pictures"):
             extended(old, parse_form(other, "other"), "other.json")
-
-
-def test_samples_leave_out_rows_without_a_picture(tmp_path: Path) -> None:
-    ready = prepared(tmp_path)
-    rows = sample_rows(ready.form, ready.table, 10)
-    assert [row.row for row in rows] == [1, 2, 3, 6, 7]  # whether a file can be read is found when it is read
-    assert all(isinstance(row.state, PicturedState) for row in rows)
-
-
-async def test_a_comparison_shows_pictures_but_never_several_rows_on_a_canvas(tmp_path: Path) -> None:
-    rows = [("A square.", name, gold) for name, gold in (("red.png", "yes"), ("sub/blue.jpg", "no")) * 2]
-    prepared(tmp_path)
-    path = write_form(
-        tmp_path / "form.json", {**NOUL, "gold": "gold"}, pictures={"column": "photo"}, method=METHOD, version=3
-    )
-    table = open_table(write_table(tmp_path / "table.csv", (*HEADER, "gold"), rows))
-    planned = plan(path, table, sample=4)
-    cells = (Cell(draws=1), Cell(draws=1, layout="rows"))
-    async with seeing_engine() as seeing, EngineClient(seeing.url) as client:
-        begun = open_comparison(tmp_path / "c.json", planned, "a stand-in")
-        found = await compare_methods(client, planned, cells, begun, tmp_path / "c.json")
-        assert [result.refusal for result in found.results] == ["", TOLD_APART]
-        shown = {part["url"] for path, body in seeing.asked if "generate" in path for part in body["content_parts"]}
-        assert {picture_of(png(colour), "x").data_url for colour in ("red", "blue")} <= shown
 
 
 def test_a_request_brings_its_files_and_names_what_it_cannot(tmp_path: Path) -> None:
@@ -260,83 +192,3 @@ async def test_the_command_line_does_all_of_it(tmp_path: Path) -> None:
         code, said = await command(tmp_path, "chat", "Which?", *engine, "--picture", "red.png", "--max-tokens", "8")
         assert code == 0, said
         assert [path for path, _ in seeing.asked].count("/v1/chat/completions") == 1
-
-
-async def test_compare_methods_takes_the_column_from_the_command_line(tmp_path: Path) -> None:
-    """What is kept says which pictures it was read with: it is not gone on with about others, or about none."""
-    prepared(tmp_path)
-    write_form(tmp_path / "form.json", {**NOUL, "gold": "gold"}, CHOICE, method=METHOD)
-    rows = [("A square.", name, other, gold) for name, other, gold in (("red.png", "red.png", "yes"),) * 2]
-    rows += [("A square.", "sub/blue.jpg", "red.png", "no")] * 2
-    write_table(tmp_path / "table.csv", (*HEADER, "other", "gold"), rows)
-    arguments = ["compare-methods", "form.json", "table.csv", "--draws", "1", "--steps", "1", "--layout", "alone"]
-    arguments += ["--state", "row", "--json"]
-    async with seeing_engine() as seeing:
-        engine = ["--engine", seeing.url]
-        column = ["--picture-column", "photo"]
-        code, said = await command(tmp_path, *arguments, *engine, *column)
-        assert code == 0, said
-        assert json.loads(said.splitlines()[-1])["cells"][0]["refusal"] == ""
-        shown = {part["url"] for path, body in seeing.asked if "generate" in path for part in body["content_parts"]}
-        assert {picture_of(png(colour), "x").data_url for colour in ("red", "blue")} <= shown
-        before = len(seeing.asked)
-        code, said = await command(tmp_path, *arguments, *engine, *column)
-        assert (code, [path for path, _ in seeing.asked[before:] if "generate" in path]) == (0, []), "all is there"
-        for others in ([], ["--picture-column", "other"], [*column, "--picture-separator", ";"]):
-            code, said = await command(tmp_path, *arguments, *engine, *others)
-            assert code == 2
-            assert "the comparison of something else (pictures)" in said
-
-
-async def test_the_checks_as_commands_say_what_failed(tmp_path: Path) -> None:
-    """Two pictures of four are there; one row names a page of the web, which is left out before an engine is asked."""
-    prepared(tmp_path)
-    given = {"pictures": {"column": "photo"}, "method": METHOD, "version": 3}
-    write_form(tmp_path / "form.json", {**NOUL, "gold": "gold"}, CHOICE, **given)
-    names = ["red.png", "sub/blue.jpg", "missing.png", "notes.png", "http://x/a.png"]
-    rows = [("A square.", name, "yes" if at % 2 else "no") for at, name in enumerate(names)]
-    write_table(tmp_path / "table.csv", (*HEADER, "gold"), rows)
-    async with seeing_engine() as seeing:
-        for command_ in ("check-interference", "check-order", "compare-methods"):
-            few = ["--draws", "1", "--steps", "1", "--layout", "alone", "--state", "row"]
-            more = few if command_ == "compare-methods" else []
-            code, said = await command(tmp_path, command_, "form.json", "table.csv", "--engine", seeing.url, *more)
-            assert code == 0, said
-            assert "1 of 5 rows are left out, first row 5: " in said
-            share = "50.0% of the answers failed" if command_ == "compare-methods" else "2 of 4 rows failed"
-            assert f"{share}, first row " in said
-            assert "missing.png: No such file" in said or "notes.png" in said
-    assert "--overwrite reads all of it again" in said
-    assert said.splitlines()[1].split()[-4:-2] == ["FAILED", "SEED"]
-
-
-def test_a_comparison_of_the_forms_own_pictures_is_what_it_was(tmp_path: Path) -> None:
-    """The file of before there was an option for the column goes on; so does the form's column, said again."""
-    prepared(tmp_path)
-    given = {"pictures": {"column": "photo"}, "method": METHOD, "version": 3}
-    path = write_form(tmp_path / "form.json", {**NOUL, "gold": "gold"}, **given)
-    table = open_table(write_table(tmp_path / "table.csv", (*HEADER, "gold"), [("t", "red.png", "yes")]))
-    own, again = plan(path, table), plan(path, table, pictures=PictureColumn("photo"))
-    other = plan(path, table, pictures=PictureColumn("photo", ";"))
-    assert own.begun("toy").subject == again.begun("toy").subject != other.begun("toy").subject
-    kept = own.begun("toy").to_json()
-    del kept["subject"]["pictures"]
-    (tmp_path / "c.json").write_text(json.dumps(kept))
-    assert open_comparison(tmp_path / "c.json", again, "toy").subject == own.begun("toy").subject
-    save_comparison(tmp_path / "c.json", other.begun("toy"))
-    assert load_comparison(tmp_path / "c.json") == other.begun("toy")
-
-
-async def command(folder: Path, *arguments: str) -> tuple[int, str]:
-    """The program itself: exit code, and what it said."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "engine.cli", *arguments),
-        cwd=folder,
-        env=environment,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    said, _ = await process.communicate()
-    assert process.returncode is not None
-    return process.returncode, said.decode()

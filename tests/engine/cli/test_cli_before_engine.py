@@ -196,6 +196,7 @@ def test_a_column_of_pictures_that_is_none(
         ["check-order", form, table, "--engine", NOBODY],
         ["compare-methods", form, table, "--engine", NOBODY],
         ["form", "export", form, "--as", "system-one", "--table", table],
+        ["form", "check", form, table],
     ):
         assert words in refused([*command, *more], capsys), command
 
@@ -208,3 +209,15 @@ def test_a_filter_of_the_checks_that_lets_nothing_through(
     arguments = [command, form, str(tmp_path / "table.csv"), "--where"]
     assert "no row of" in refused([*arguments, "text == 'nobody'"], capsys)
     assert "filter fails" in refused([*arguments, "1 / text|int > 0"], capsys)
+
+
+def test_a_filter_of_form_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    form = str(write(tmp_path))
+    assert "no row of" in refused(["form", "check", form, str(tmp_path / "table.csv"), "--where", "text == ''"], capsys)
+    assert run(["form", "check", form, "--where", "text == ''"]) == BAD_INPUT
+    assert "no table is named" in capsys.readouterr().err
+
+
+def test_queue_is_for_new_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["decide", str(write(tmp_path)), str(tmp_path / "table.csv"), "--out", str(tmp_path / "o.csv")]
+    assert "--queue is for a new run" in refused([*arguments, "--queue", "--resume"], capsys)
