@@ -14,8 +14,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ from engine.supervise.logs import tail
 from engine.supervise.processes import title
 
 GIB = 1 << 30
+BALLAST = Path(__file__).with_name("ballast.py")
+LOOK_S = 0.2  # between two looks at the cards' memory
 BEAT_S = 10.0  # between two lines about a phase that goes on
 TAIL = 40  # lines of the engine's log, when it is not ready
 DRIVER_CACHE = Path.home() / ".nv" / "ComputeCache"  # the driver's own compilations of PTX
@@ -94,6 +96,59 @@ def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argpars
     given = parser.parse_args(words[:cut])
     given.extra = words[cut + 1 :]
     return given
+
+
+@contextmanager
+def smaller_cards(given: argparse.Namespace) -> Iterator[str]:
+    """Holds all but ``given.leave`` GiB of each card meanwhile; says what is free. Nothing for 0.
+
+    Raises:
+        RuntimeError: the memory could not be held.
+    """
+    if not given.leave:
+        yield ""
+        return
+    command = [str(given.python), str(BALLAST), "--leave", str(given.leave), *filter(None, given.cards.split(","))]
+    base = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=base) as holding:
+        assert holding.stdin is not None
+        assert holding.stdout is not None
+        said = holding.stdout.readline().strip()
+        if not said:
+            raise RuntimeError(f"{BALLAST.name} ended with status {holding.wait()}")
+        try:
+            yield said
+        finally:
+            holding.stdin.close()
+
+
+class MostUsed:
+    """The most that was in use on each card while the block ran, looked at every ``LOOK_S`` seconds.
+
+    Args:
+        serve: whose cards, and what was in use before it.
+    """
+
+    def __init__(self, serve: Serve) -> None:
+        self._serve, self._over = serve, threading.Event()
+        self._most = serve.used()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> MostUsed:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(LOOK_S):
+            self._most = [max(pair) for pair in zip(self._most, self._serve.used(), strict=True)]
+
+    def shown(self) -> str:
+        """Beside what was in use before."""
+        return shown([most - before for most, before in zip(self._most, self._serve.before, strict=True)])
 
 
 class Serve:

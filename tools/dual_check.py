@@ -1,7 +1,7 @@
 """Two cards that share one model, against one card: the plan, reads with the same noise, mixtures, kills; one table.
 
     python -m tools.dual_check plan    --folder DIR
-    python -m tools.dual_check whole   --folder DIR --python PYTHON --model DIR    [-- VLLM_ARGUMENT ...]
+    python -m tools.dual_check whole   --folder DIR --python PYTHON --model DIR [--leave 23.56]  [-- VLLM_ARGUMENT ...]
     python -m tools.dual_check single  --folder DIR --python PYTHON --model SMALL  [-- VLLM_ARGUMENT ...]
     python -m tools.dual_check pair    --folder DIR --python PYTHON --model SMALL --sequences 2 [--p2p] [--victim NAME]
     python -m tools.dual_check kills   --folder DIR --python PYTHON --model SMALL --victims NAME ...
@@ -41,12 +41,13 @@ from engine.errors import first_error
 from engine.launch.fit import activations
 from engine.vllm_plugin.protocol import PART_MODULES, PARTS_VARIABLE, SOCKET_VARIABLE
 from tools.card_check import VICTIMS, kill, started, work
-from tools.card_server import GIB, Serve, add_options, parsed, shown
+from tools.card_server import GIB, MostUsed, Serve, add_options, parsed, shown, smaller_cards
 from tools.dual_table import Table
 from tools.live_check import Check
 
 MACHINE = "resources/machines/2x3090-pcie.json"
 SHARE, NATS = 1e-2, 5e-2  # largest differences between one card and two
+DECISIONS = "--profile decisions"
 WEIGHTS, CACHE = 0.05, 0.15  # of the predicted sizes
 READS, MIXED = 200, 300
 TOGETHER = 8  # reads in flight, to see what one card makes of other steps: products round with the number of rows
@@ -81,7 +82,8 @@ class Dual:
         self.table.keep("here", here.get("plan"))
 
     def _planned(self, *more: str) -> dict[str, Any]:
-        wishes = ["--text-only"] if "--text-only" in self.given.serve else []
+        wishes = [*(["--text-only"] if "--text-only" in self.given.serve else [])]
+        wishes += ["--profile", "decisions"] if DECISIONS in self.given.serve else []
         command = [sys.executable, "-m", "engine.cli", "plan", "--json", *more, *wishes]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         try:
@@ -98,6 +100,8 @@ class Dual:
             for done in asyncio.run(work(event["url"], serve.key, self.given.work_limit, reads=True)):
                 self.table.add(done.name, "answered", done.said, well=done.well)
             self._asking(serve, event, self._live)
+            if self.given.mixed_whole:
+                self._asking(serve, event, self._mixture_of_whole)
 
         self._served(walk)
 
@@ -142,8 +146,10 @@ class Dual:
 
     def _served(self, walk: Callable[[Serve, dict[str, Any]], None], *flags: str, stop: bool = True) -> None:
         """A start, what is to be done with it, and its end."""
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, smaller_cards(self.given) as left:
             os.environ[SOCKET_VARIABLE] = str(Path(folder) / "live.sock")
+            if left:
+                self.table.add("cards made smaller", f"{self.given.leave:.2f} GiB free", left)
             up = started(self._start(flags))
             if up is None:
                 self.table.add("start", "ready", NOT_READY, well=False)
@@ -151,7 +157,10 @@ class Dual:
             serve, event = up
             try:
                 self.table.add("start", "ready", f"ready after {event['seconds']} s: {serve.durations()}")
-                walk(serve, event)
+                with MostUsed(serve) as most:
+                    walk(serve, event)
+                if serve.process.poll() is None:
+                    self.table.add("most in use beside what was there before", self._planned_use(), most.shown())
             finally:
                 if serve.process.poll() is None and stop:
                     began, clean = time.monotonic(), serve.stop()
@@ -162,6 +171,14 @@ class Dual:
                 elif serve.process.poll() is None:
                     serve.interrupt()
                     serve.end()
+
+    def _planned_use(self) -> str:
+        """What the plan takes of a card, for a whole model that follows it."""
+        cards = (self.table.kept("plan") or {}).get("cards")
+        if self.given.what != "whole" or not cards:
+            return "-"
+        named = ("weights", "kv_cache", "activations", "canvas_buffers")
+        return f"{sum(cards[0][name] for name in named) / GIB:.2f} GiB planned"
 
     def _start(self, flags: Sequence[str]) -> Namespace:
         """The command line of a start: the plan of the machine, all parts, and whether cards may read each other."""
@@ -246,8 +263,11 @@ class Dual:
         said = f"{found.tokens} of {found.slots} slots"
         self.table.add("another argmax", "-", f"{said}, {len(other)} reads one at a time")
 
-    async def _mixture(self, check: Check, url: str, session: aiohttp.ClientSession) -> None:
-        count, at_once = self.given.mixed, 2 * self.given.sequences + 2
+    async def _mixture_of_whole(self, check: Check, url: str, session: aiohttp.ClientSession) -> None:
+        await self._mixture(check, url, session, self.given.mixed_whole)
+
+    async def _mixture(self, check: Check, url: str, session: aiohttp.ClientSession, count: int = 0) -> None:
+        count, at_once = count or self.given.mixed, 2 * self.given.sequences + 2
         tally = await check.stress(count, self.given.work_limit - 10, at_once)
         said = f"{dict(tally.counts)}, {at_once} in flight, {tally.frames} frames, {len(tally.lost)} lost"
         done = sum(tally.counts.values())
@@ -289,7 +309,8 @@ def _more_activations(plan: dict[str, Any], here: dict[str, Any]) -> float:
 
 def _part(given: Namespace) -> str:
     if given.what != "pair":
-        return str(given.what)
+        profile = ", decisions" if DECISIONS in given.serve else ""
+        return f"{given.what}{profile}" + (f", {given.leave:g} GiB a card" if given.leave else "")
     return f"pair, sequences {given.sequences}, P2P {'on' if given.p2p else 'off'}"
 
 
@@ -321,6 +342,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--victims", nargs="+", default=["command", "api server"], choices=VICTIMS)
     parser.add_argument("--reads", type=int, default=READS)
     parser.add_argument("--mixed", type=int, default=MIXED)
+    parser.add_argument("--mixed-whole", type=int, default=0, help="whole: mixed requests, for --sequences at once")
+    parser.add_argument(
+        "--leave", type=float, default=0.0, help="GiB of each card; the rest is held by tools/ballast.py"
+    )
     parser.add_argument("--tokens", type=int, default=TOKENS, help="of a prompt, at most")
     parser.add_argument("--work-limit", type=float, default=90.0, help="seconds for each kind of requests")
     given = parsed(parser, sys.argv[1:] if argv is None else argv)

@@ -59,14 +59,17 @@ def python() -> Path:
     return found
 
 
-def cpu_plan(tensor_parallel: int, variables: Sequence[EnvVar] = (), *, sees: bool = False) -> LaunchPlan:
+def cpu_plan(
+    tensor_parallel: int, variables: Sequence[EnvVar] = (), more: Sequence[Flag] = (), *, sees: bool = False
+) -> LaunchPlan:
     """The plan of a real machine of ours, less what needs a GPU, with our parts in it.
 
     Args:
         variables: added to its environment.
+        more: added to its flags.
         sees: with the vision tower.
     """
-    added = (EXACT, SEEING if sees else BLIND)
+    added = (EXACT, SEEING if sees else BLIND, *more)
     found = plan(load_machine(recorded_machines()[MACHINES[tensor_parallel]]))
     assert isinstance(found, LaunchPlan)
     canvas = json.loads((demo_model_dir() / "config.json").read_text())["canvas_length"]
@@ -94,6 +97,7 @@ def cpu_engine(
     on_state: Callable[[EngineState], None] | None = None,
     variables: Sequence[EnvVar] = (),
     seeing: Path | None = None,
+    more: Sequence[Flag] = (),
 ) -> VllmEngine:
     """An engine that is not started yet; it sends canvas frames to ``live.sock`` in its folder.
 
@@ -102,8 +106,9 @@ def cpu_engine(
         on_state: hears of every change of its state.
         variables: added to its environment.
         seeing: a checkpoint that sees, instead of the demo model.
+        more: added to its flags.
     """
-    program, found = python(), cpu_plan(tensor_parallel, variables, sees=seeing is not None)
+    program, found = python(), cpu_plan(tensor_parallel, variables, more, sees=seeing is not None)
     checkpoint = seeing or demo_model_dir()
     base = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "QT_"))}
     return VllmEngine(
