@@ -15,6 +15,10 @@ import psutil
 import pytest
 
 from engine.client.http import EngineClient
+from engine.domain.plan import Flag
+from engine.domain.question import Noul
+from engine.domain.reading import Method
+from engine.reads.reader import Reader
 from engine.supervise import processes
 from engine.supervise.leftovers import find_leftovers
 from engine.supervise.vllm import LAST_PHASE, StartProgress, VllmEngine
@@ -73,6 +77,29 @@ async def test_a_killed_process_is_noticed_and_nothing_stays(role: str, tmp_path
     finally:
         assert (await engine.stop()).clean
     assert threading.active_count() <= threads
+
+
+async def test_one_of_several_api_servers_is_killed(tmp_path: Path) -> None:
+    """The decisions profile of a large card has several: any of them answers, and none of them is missed silently."""
+    over = asyncio.Event()
+    several = [Flag("--api-server-count", "2", "")]
+    engine = cpu_engine(1, tmp_path, lambda state: over.set() if state.phase == "crashed" else None, more=several)
+    handle = await engine.start(timeout_s=START_S)
+    try:
+        members = tree(engine)
+        async with asyncio.TaskGroup() as tasks:
+            watching = tasks.create_task(engine.watch())
+            async with EngineClient(handle.base_url, api_key=handle.api_key) as client:
+                reader = await Reader.open(client, (Noul(id="q", instructions="Is it day?"),), Method(draws=1))
+                answers = await asyncio.gather(*(reader.read(f"It is noon. {n}", row_key=str(n)) for n in range(8)))
+            assert {reading.status for (reading,) in answers} == {"ok"}
+            named(engine, "APIServer_1").kill()
+            async with asyncio.timeout(NOTICED_S):
+                await over.wait()
+        assert watching.result().phase == "crashed"
+        nothing_stays(tmp_path, [member.pid for member in members])
+    finally:
+        assert (await engine.stop()).clean
 
 
 @pytest.mark.parametrize("phase", ["Reading the checkpoint's configuration", LOADING, LAST_PHASE])
