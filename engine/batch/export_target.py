@@ -9,7 +9,11 @@ import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from engine import paths
 from engine.errors import InputError, UserError
+
+_DATABASE = b"SQLite format 3\0"  # https://www.sqlite.org/fileformat.html, 1.3
+_BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database; without it answers are lost
 
 
 def spare_inputs(out: Path, *inputs: Path | None) -> None:
@@ -19,13 +23,35 @@ def spare_inputs(out: Path, *inputs: Path | None) -> None:
         inputs: files that are read; None and what is not there are passed over.
 
     Raises:
-        InputError: ``out`` is one of them.
+        InputError: ``out`` is one of them, or what the program itself keeps: runs, conversations, the queue, settings.
     """
+    _spare_kept(out)
     for each in inputs:
         with contextlib.suppress(OSError):
             if each is not None and out.samefile(each):
                 message = "{path} is what this command reads; choose another file"
                 raise InputError("out.is_input", message, path=str(out))
+
+
+def _spare_kept(out: Path) -> None:
+    """A database is never the result of a command, in whatever folder it lies."""
+    for name in (out.name, *(out.name.removesuffix(each) for each in _BESIDE if out.name.endswith(each))):
+        with contextlib.suppress(OSError):
+            database = out.with_name(name)
+            if database.is_file() and _begins(database, _DATABASE):
+                raise _kept(out, "a database: runs, conversations and the queue are such files")
+    with contextlib.suppress(OSError):
+        if out.samefile(paths.settings_file()):
+            raise _kept(out, "the file of the settings")
+
+
+def _begins(path: Path, magic: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(magic)) == magic
+
+
+def _kept(out: Path, what: str) -> InputError:
+    return InputError("out.is_kept", "{path} is {what}", remedy="choose another file", path=str(out), what=what)
 
 
 def check_target(

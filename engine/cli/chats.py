@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from engine import paths
+from engine.batch.export_target import spare_inputs
 from engine.domain.conversation import MARK_OFF, MARK_ON, ConversationInfo
 from engine.errors import InputError
 from engine.store.chats import ChatStore
@@ -65,6 +66,8 @@ def search_chats(words: tuple[str, ...], as_json_: bool) -> None:
 @click.option("--overwrite", is_flag=True, help="Replace the file if it is there.")
 def export_chats(numbers: tuple[int, ...], out: Path | None, kind: str | None, overwrite: bool) -> None:
     """Write the conversations NUMBERS (all without any): JSON to be imported again, Markdown to be read."""
+    if out is not None:
+        spare_inputs(out)
     if out is not None and out.exists() and not overwrite:
         raise InputError(
             "chat.export_there", "{path} is there already", remedy="--overwrite replaces it", path=str(out)

@@ -12,6 +12,8 @@ import pytest
 from engine import paths
 from engine.batch.prepare import prepare
 from engine.cli.main import BAD_INPUT, run
+from engine.store.chats import ChatStore
+from engine.store.run_queue import RunQueue
 
 FORM = {
     "version": 2,
@@ -72,6 +74,46 @@ def test_inputs_are_never_written_over(inputs: Any, arguments: list[str], capsys
     assert "Traceback" not in said.err
     assert inputs() == before
     assert list(paths.logs_dir().glob("engine*")) == [], "no engine was started"
+
+
+@pytest.mark.parametrize("kept", ["run", "run-wal", "conversations", "queue", "settings", "a copy elsewhere"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["decide", "form.json", "table.csv"],
+        ["export", "RUN"],
+        COMPARE,
+        EXPORT,
+        ["form", "import", "body.json"],
+        ["chats", "export"],
+    ],
+    ids=" ".join,
+)
+def test_what_the_program_keeps_is_never_written_over(
+    inputs: Any, arguments: list[str], kept: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor is a database anywhere: none is the result of a command, so it is nobody's to overwrite."""
+    run_file = paths.runs_dir() / f"{os.environ['RUN']}.sqlite"
+    with ChatStore(paths.chats_file()), RunQueue(paths.queue_file()):
+        pass
+    paths.settings_file().write_text("{}")
+    Path("backup.db").write_bytes(run_file.read_bytes())
+    out = {
+        "run": run_file,
+        "run-wal": run_file.with_name(f"{run_file.name}-wal"),
+        "conversations": paths.chats_file(),
+        "queue": paths.queue_file(),
+        "settings": paths.settings_file(),
+        "a copy elsewhere": Path("backup.db"),
+    }[kept]
+    before = {path: path.read_bytes() for path in paths.data_dir().rglob("*") if path.is_file()} | inputs()
+    capsys.readouterr()
+    given = [os.environ["RUN"] if each == "RUN" else each for each in arguments]
+    assert run([*given, "--out", str(out), "--overwrite"]) == BAD_INPUT
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {out} is ")
+    assert "choose another file" in said
+    assert {path: path.read_bytes() for path in paths.data_dir().rglob("*") if path.is_file()} | inputs() == before
 
 
 def test_an_import_writes_both_files_or_none(inputs: Any, capsys: pytest.CaptureFixture[str]) -> None:
