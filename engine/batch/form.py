@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from engine.batch.columns import ROW_ID, question_columns
+from engine.batch.files import check_file, read_at_most
 from engine.batch.form_versions import migrated
 from engine.batch.form_wire import FORMAT_VERSION, WireChoice, WireForm, WireMethod, WireNoul, WireScore
 from engine.domain.form import Form
@@ -54,31 +55,30 @@ def read_json(path: Path) -> object:
     Raises:
         InputError: unreadable, too big, or no JSON (with line and column).
     """
+    return _parse_json(_bytes(path), str(path))  # may be a pipe
+
+
+def form_sha256(path: Path) -> str:
+    """SHA-256 of the file's bytes, in hex.
+
+    Raises:
+        InputError: as ``read_json``; it is a pipe, which whoever read the form has used up.
+    """
+    check_file(path)
+    return hashlib.sha256(_bytes(path)).hexdigest()
+
+
+def _bytes(path: Path) -> bytes:
     try:
-        raw = path.read_bytes()
+        raw = read_at_most(path, MAX_BYTES)
     except OSError as error:
         raise InputError(
             "form.unreadable", "cannot read {path}: {detail}", path=str(path), detail=error.strerror
         ) from error
     if len(raw) > MAX_BYTES:
-        raise InputError(
-            "form.too_big",
-            "{path}: {size} bytes; a form has at most {limit}",
-            path=str(path),
-            size=len(raw),
-            limit=MAX_BYTES,
-        )
-    return _parse_json(raw, str(path))
-
-
-def form_sha256(path: Path) -> str:
-    """SHA-256 of the file's bytes, in hex."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(
-            "form.unreadable", "cannot read {path}: {detail}", path=str(path), detail=error.strerror
-        ) from error
+        message = "{path} has more than {limit} bytes; a form has at most so many"
+        raise InputError("form.too_big", message, path=str(path), limit=MAX_BYTES)
+    return raw
 
 
 def parse_form(obj: object, source: str) -> Form:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from engine.batch.files import read_at_most
 from engine.batch.form import parse_form
 from engine.batch.selection import Selection
 from engine.batch.tables import TableFormat
@@ -19,6 +20,7 @@ from engine.store.runs import RunView
 
 VERSION = 1
 KIND = "diffusion-desk run manifest"
+MAX_BYTES = 64 * 1024 * 1024  # a form of the largest size, with its rounds and the facts of its engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +87,15 @@ def read_manifest(path: Path) -> Manifest:
         InputError: unreadable, not a manifest, of another version, or its form is faulty.
     """
     try:
-        obj = json.loads(path.read_bytes())
+        raw = read_at_most(path, MAX_BYTES)
+        if len(raw) > MAX_BYTES:
+            raise _bad(path, f"it has more than {MAX_BYTES} bytes")
+        obj = json.loads(raw)
     except OSError as error:
         detail = error.strerror or str(error)
         message = "cannot read {path}: {detail}"
         raise InputError("manifest.unreadable", message, path=str(path), detail=detail) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _bad(path, f"it is no JSON ({error})") from error
     if not isinstance(obj, dict) or obj.get("kind") != KIND:
         raise _bad(path, "it does not say that it is one")

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from engine.batch.files import check_file
 from engine.errors import InputError
 
 Kind = Literal["csv", "xlsx", "parquet", "jsonl"]
 MAX_CELL = 10_000_000  # characters; in a CSV an unclosed quote swallows the rest of a file, and this ends it
 MAX_COLUMNS = 10_000
+
+# Python's codecs for texts inside other texts, no encodings of files; some bring halves of characters forth.
+_NO_FILES = frozenset({"idna", "punycode", "undefined", "unicode_escape", "unicode-escape"})
+_NO_FILES |= {"raw_unicode_escape", "raw-unicode-escape", "utf-7"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +50,55 @@ class TableFormat:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turns the system's errors about a file into ours."""
+    """Turns the system's errors about a file into ours; raises InputError for what is no file."""
     try:
+        check_file(path)
         yield
     except OSError as error:
         detail = error.strerror or str(error)
         raise InputError("table.unreadable", "cannot read {path}: {detail}", path=str(path), detail=detail) from error
+
+
+def check_encoding(encoding: str, path: Path) -> None:
+    """Whether Python has such an encoding of files.
+
+    Raises:
+        InputError: it has not, or it is one of texts inside other texts.
+    """
+    if not _of_files(encoding):
+        message = "{path}: there is no text encoding named {encoding}"
+        remedy = "name one as Python does: utf-8, cp1252, cp949, utf-16, ..."
+        raise InputError("table.unknown_encoding", message, remedy=remedy, path=str(path), encoding=encoding)
+
+
+def _of_files(encoding: str) -> bool:
+    try:
+        name = codecs.lookup(encoding).name
+        with suppress(UnicodeError):  # half a character, or no mark, of an encoding that exists
+            b"a".decode(encoding)
+    except (LookupError, ValueError):  # also for rot13, hex and the like, which are no text encodings
+        return False
+    return name not in _NO_FILES
+
+
+def not_in(path: Path, encoding: str, line: int, error: UnicodeError) -> InputError:
+    """The error for a text that is not written in the encoding.
+
+    Args:
+        line: up to which it was read.
+    """
+    why = str(error)
+    if isinstance(error, UnicodeDecodeError):
+        why = f"byte 0x{error.object[error.start]:02x}"
+    return InputError(
+        "table.encoding",
+        "{path}: not in {encoding} behind line {line} ({why})",
+        remedy="choose another encoding",
+        path=str(path),
+        encoding=encoding,
+        line=line,
+        why=why,
+    )
 
 
 def unnamed(count: int) -> tuple[str, ...]:

@@ -14,7 +14,16 @@ from itertools import islice
 from pathlib import Path
 
 from engine.batch.encodings import by_mark, guess_encoding, utf16_without_mark
-from engine.batch.table_format import MAX_CELL, TableFormat, check_columns, empty, reading, unnamed
+from engine.batch.table_format import (
+    MAX_CELL,
+    TableFormat,
+    check_columns,
+    check_encoding,
+    empty,
+    not_in,
+    reading,
+    unnamed,
+)
 from engine.errors import InputError
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -22,10 +31,6 @@ _CHUNK = 1 << 20
 _HEAD = 1 << 18  # bytes looked at for the delimiter
 _ODD_LINES = 1 << 16  # bytes of lines that are not UTF-8, kept for the guess
 _SNIFFED_ROWS = 100
-
-# Python's codecs for texts inside other texts, no encodings of files; some bring halves of characters forth.
-_NO_FILES = frozenset({"idna", "punycode", "undefined", "unicode_escape", "unicode-escape"})
-_NO_FILES |= {"raw_unicode_escape", "raw-unicode-escape", "utf-7"}
 
 _MAGIC = (
     (b"\x89PNG", "a PNG image"),
@@ -57,7 +62,7 @@ def sniff_csv(
     _refuse_binary(path, head)
     mark = by_mark(head)
     codec = encoding or mark or utf16_without_mark(head) or _scan(path)
-    _check_encoding(codec, path)
+    check_encoding(codec, path)
     bom = mark is not None and codecs.lookup(codec).name.startswith(codecs.lookup(mark).name)
     codec = mark if bom and mark else codec  # "utf-16" takes the mark away, "utf-16-le" would leave it in the header
     text = _head_text(path, head, codec, bom)
@@ -109,16 +114,8 @@ def _records(path: Path, fmt: TableFormat, *, skip_header: bool = True) -> Itera
                 count += 1
                 if count > 1 or not (skip_header and fmt.header):
                     yield reader.line_num, cells
-        except UnicodeDecodeError as error:
-            raise InputError(
-                "table.encoding",
-                "{path}: not in {encoding} behind line {line} (byte {byte})",
-                remedy="choose another encoding",
-                path=str(path),
-                encoding=fmt.encoding,
-                line=reader.line_num,
-                byte=f"0x{error.object[error.start]:02x}",
-            ) from error
+        except UnicodeError as error:
+            raise not_in(path, fmt.encoding, reader.line_num, error) from error
         except csv.Error as error:
             raise _bad_record(path, count + (0 if fmt.header else 1), reader.line_num, str(error)) from error
 
@@ -197,24 +194,13 @@ def _binary(path: Path, what: str) -> InputError:
     )
 
 
-def _check_encoding(encoding: str, path: Path) -> None:
-    try:
-        b"a".decode(encoding)
-        known = codecs.lookup(encoding).name not in _NO_FILES
-    except UnicodeDecodeError:
-        return  # half a character of an encoding that exists
-    except (LookupError, ValueError):  # also for rot13, hex and the like, which are no text encodings
-        known = False
-    if not known:
-        message = "{path}: there is no text encoding named {encoding}"
-        remedy = "name one as Python does: utf-8, cp1252, cp949, utf-16, ..."
-        raise InputError("table.unknown_encoding", message, remedy=remedy, path=str(path), encoding=encoding)
-
-
 def _head_text(path: Path, head: bytes, encoding: str, bom: bool) -> str:
     """The file's beginning as text; what is cut in the middle of a character is left out."""
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-    text = decoder.decode(head)
+    try:
+        text = decoder.decode(head)
+    except UnicodeError as error:  # UTF-16 and UTF-32 without a mark that says their order
+        raise not_in(path, encoding, 0, error) from error
     return text.removeprefix("\ufeff") if bom else text
 
 

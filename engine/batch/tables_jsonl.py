@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.batch.encodings import by_mark
-from engine.batch.table_format import MAX_CELL, TableFormat, check_columns, empty, reading
+from engine.batch.table_format import MAX_CELL, TableFormat, check_columns, check_encoding, empty, not_in, reading
 from engine.errors import InputError
 
 _SUFFIXES = (".jsonl", ".ndjson")
+_ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # a surrogate; two of them are a whole character
 _DOCUMENT = re.compile(rb'\s*(\[\s*\{\s*"|\{\s*\n\s*")')
 
 
@@ -34,7 +35,7 @@ def looks_like_jsonl(path: Path, head: bytes) -> bool:
         return False
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
@@ -56,11 +57,7 @@ def sniff_jsonl(path: Path, *, encoding: str | None = None) -> TableFormat:
     with reading(path), path.open("rb") as file:
         mark = by_mark(file.read(4))
     codec = encoding or mark or "utf-8"
-    try:
-        codecs.lookup(codec)
-    except LookupError as error:
-        message = "{path}: there is no text encoding named {encoding}"
-        raise InputError("table.unknown_encoding", message, path=str(path), encoding=codec) from error
+    check_encoding(codec, path)
     keys: dict[str, None] = {}
     seen = False
     for _, record in _records(path, codec):
@@ -141,15 +138,35 @@ def _records(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]:
                 record = decode(text)
                 if not isinstance(record, dict):
                     raise _bad_line(path, line, "it is no object in braces")
+                if _ESCAPED_HALF.search(text):
+                    _check_halves(path, line, record)
                 yield line, record
-        except UnicodeDecodeError as error:
-            message = "{path}: not in {encoding} behind line {line}"
-            remedy = "choose another encoding"
-            raise InputError(
-                "table.encoding", message, remedy=remedy, path=str(path), encoding=encoding, line=line
-            ) from error
+        except UnicodeError as error:
+            raise not_in(path, encoding, line, error) from error
         except (ValueError, RecursionError) as error:
             raise _bad_line(path, line, str(error)) from error
+
+
+def _check_halves(path: Path, line: int, record: dict[str, Any]) -> None:
+    """JSON can spell half of a character, which no file, no request and no run can hold.
+
+    Raises:
+        InputError: names the line and the key.
+    """
+    for key, value in record.items():
+        try:
+            f"{key}{_text(value)}".encode()
+        except UnicodeEncodeError as error:
+            half = f"U+{ord(error.object[error.start]):04X}"
+            raise InputError(
+                "table.half_character",
+                "{path}: line {line}: the key {key} holds half of a character ({half})",
+                remedy="write the text again, or leave the line out",
+                path=str(path),
+                line=line,
+                key=json.dumps(key),
+                half=half,
+            ) from error
 
 
 def _bad_line(path: Path, line: int, detail: str) -> InputError:

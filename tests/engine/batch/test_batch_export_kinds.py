@@ -188,6 +188,12 @@ def test_an_extra_column_gives_way_to_a_question_of_that_name(tmp_path: Path) ->
     assert (row["q.label"], row["q.label_"]) == ("0.75", "no")
 
 
+def test_a_file_without_end_is_no_manifest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.batch.manifest.MAX_BYTES", 1000)
+    with pytest.raises(InputError, match="it has more than 1000 bytes"):
+        read_manifest(Path("/dev/zero"))
+
+
 def test_a_manifest_says_how_to_repeat_the_run_and_names_no_place(path: Path, tmp_path: Path) -> None:
     reread(path)
     export_run(path, tmp_path / "m.json")
@@ -208,6 +214,7 @@ def test_a_manifest_says_how_to_repeat_the_run_and_names_no_place(path: Path, tm
     [
         ("{", "it is no JSON"),
         ("[]", "does not say that it is one"),
+        ("[" * 100_000, "it is no JSON"),
         ('{"kind": "diffusion-desk run manifest", "version": 9}', "its version is 9"),
         ('{"kind": "diffusion-desk run manifest", "version": 1}', "a part is missing"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -134,7 +135,7 @@ def test_a_missing_or_huge_file_is_refused(tmp_path: Path) -> None:
         form_sha256(tmp_path / "none.json")
     huge = tmp_path / "huge.json"
     huge.write_bytes(b" " * (4 * 1024 * 1024 + 1))
-    with pytest.raises(InputError, match="4194305 bytes"):
+    with pytest.raises(InputError, match="has more than 4194304 bytes"):
         load_form(huge)
 
 
@@ -210,3 +211,18 @@ def test_what_is_dumped_is_read_back(made: Form) -> None:
     if any(question.id == "row_id" for question in made.questions):
         return
     assert parse_form(json.loads(json.dumps(dump_form(made))), "x") == made
+
+
+def test_a_form_from_a_pipe_is_read_once(tmp_path: Path) -> None:
+    """It can be checked; a run needs the hash of its file, which a pipe has not got any more."""
+    end, other = os.pipe()
+    os.write(other, json.dumps(form()).encode())
+    os.close(other)
+    try:
+        assert load_form(Path(f"/dev/fd/{end}")).name == "test"
+        with pytest.raises(InputError, match="is a pipe or a device"):
+            form_sha256(Path(f"/dev/fd/{end}"))
+    finally:
+        os.close(end)
+    with pytest.raises(InputError, match="has more than 4194304 bytes"):
+        load_form(Path("/dev/zero"))

@@ -203,6 +203,17 @@ def test_json_lines_keep_numbers_as_written_and_gather_all_keys(tmp_path: Path) 
         (b'{"a": 1}\n{"a": "\xff"}\n', "table.encoding", "not in utf-8"),
         (b"{}\n", "table.empty", "no keys"),
         (b'{"": 1}\n', "table.unnamed_column", "column 1 has no name"),
+        (
+            b'{"a": 1}\n{"a": "x\\ud800y"}\n',
+            "table.half_character",
+            'line 2: the key "a" holds half of a character (U+D800)',
+        ),
+        (
+            b'{"a": [{"b": "\\udFFF"}]}\n',
+            "table.half_character",
+            'line 1: the key "a" holds half of a character (U+DFFF)',
+        ),
+        (b'{"a\\uDa00": 1}\n', "table.half_character", 'the key "a\\uda00" holds half of a character (U+DA00)'),
     ],
 )
 def test_faulty_json_lines_are_named(tmp_path: Path, raw: bytes, code: str, message: str) -> None:
@@ -212,6 +223,16 @@ def test_faulty_json_lines_are_named(tmp_path: Path, raw: bytes, code: str, mess
         open_table(path).count()
     assert caught.value.code == code
     assert message in str(caught.value)
+
+
+def test_halves_that_make_a_whole_character_are_one(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"a": "\\ud83d\\ude00 \\\\ud800"}\n')
+    assert list(open_table(tmp_path / "t.jsonl").rows()) == [("\U0001f600 \\ud800",)]
+
+
+def test_a_first_line_that_is_nested_too_deeply_makes_no_json_lines(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('{"a": ' + "[" * 60_000 + "\n1\n")
+    assert sniff(tmp_path / "t.csv").kind == "csv"
 
 
 def test_a_key_that_is_new_since_the_table_was_opened_is_named(tmp_path: Path) -> None:

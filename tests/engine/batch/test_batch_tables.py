@@ -7,6 +7,7 @@ import csv
 import encodings.aliases
 import gzip
 import io
+import os
 import zipfile
 from pathlib import Path
 
@@ -123,12 +124,55 @@ def test_the_user_can_choose_instead(path: Path) -> None:
             sniff(path, delimiter=wrong)
 
 
-def test_no_encoding_brings_a_traceback_or_half_a_character(path: Path) -> None:
-    path.write_bytes(b"a,b\n+2AA-\\ud800\\,x--\xff\xd8\x00\xd8\n" + bytes(range(1, 256)))
-    for encoding in sorted({*encodings.aliases.aliases, *encodings.aliases.aliases.values()}):
+EVERY_ENCODING = sorted({*encodings.aliases.aliases, *encodings.aliases.aliases.values()})
+ODD = b"a,b\n+2AA-\\ud800\\,x--\xff\xd8 \xd8\n" + bytes(range(1, 256))
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        ("t.csv", ODD),
+        ("t.csv", ODD + b"\0"),
+        ("t.csv", b"text,g\nhello,yes\nworld,no\n"),
+        ("t.csv", b"a,b\n" + b"x,y\n" * 40_000 + b"\xff,\xd8\n"),
+        ("t.jsonl", b'{"a": "hello"}\n'),
+        ("t.jsonl", b'{"a": "\\ud800"}\n{"a": "' + ODD + b'"}\n'),
+    ],
+    ids=["odd", "zero", "plain", "late", "plain lines", "odd lines"],
+)
+def test_no_encoding_brings_a_traceback_or_half_a_character(tmp_path: Path, name: str, raw: bytes) -> None:
+    (tmp_path / name).write_bytes(raw)
+    for encoding in EVERY_ENCODING:
         with contextlib.suppress(InputError):
-            table = open_table(path, sniff(path, encoding=encoding))
+            table = open_table(tmp_path / name, sniff(tmp_path / name, encoding=encoding))
             "".join(cell for row in table.rows() for cell in row).encode()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+@pytest.mark.parametrize(("name", "raw"), [("t.csv", b"text,g\nhello,yes\n"), ("t.jsonl", b'{"a": "hello"}\n')])
+def test_a_text_without_a_mark_is_not_in_an_encoding_that_wants_one(
+    tmp_path: Path, name: str, raw: bytes, encoding: str
+) -> None:
+    (tmp_path / name).write_bytes(raw)
+    with pytest.raises(InputError, match=f"not in {encoding} .*; choose another encoding") as caught:
+        open_table(tmp_path / name, sniff(tmp_path / name, encoding=encoding)).count()
+    assert caught.value.code == "table.encoding"
+
+
+@pytest.mark.parametrize("wrong", ["rot13", "no-such", "hex", "idna", "utf7"])
+def test_json_lines_know_the_same_encodings(tmp_path: Path, wrong: str) -> None:
+    (tmp_path / "t.jsonl").write_text('{"a": 1}')
+    with pytest.raises(InputError, match=f"no text encoding named {wrong}; name one"):
+        sniff(tmp_path / "t.jsonl", encoding=wrong)
+
+
+def test_a_pipe_and_a_device_are_no_tables(tmp_path: Path) -> None:
+    """Nobody writes into the pipe: whoever opened it would wait for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/null"), Path("/dev/zero")):
+        for read in (sniff, file_sha256):
+            with pytest.raises(InputError, match=f"{path} is a pipe or a device, and no file; .*`decide FORM -`"):
+                read(path)
 
 
 FAULTS = {
