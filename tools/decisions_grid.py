@@ -24,8 +24,9 @@ from typing import Any, Literal
 
 import aiohttp
 
-from engine.bench.reads import PARTS, Setting, server, session, warm
+from engine.bench.reads import warm
 from engine.bench.reads_load import JOINT, answer_of, difference, open_prompts, rate_of
+from engine.bench.reads_server import PARTS, Setting, server, session
 from engine.errors import EngineError, first_error
 
 EAGER: Mapping[str, str | None] = {"--enforce-eager": None}

@@ -21,8 +21,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.bench.reads import FLAGS, PARTS, Setting, server, session, warm
+from engine.bench.reads import FLAGS, warm
 from engine.bench.reads_load import JOINT, in_flight, open_prompts
+from engine.bench.reads_server import PARTS, Setting, server, session
 from tools.profile_watch import FOLDER, SAMPLE, TRACE
 
 WAITING = ("(idle)", "Runner.run ", "resource_tracker", "sched_yield", "thread.py:")

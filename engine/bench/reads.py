@@ -19,14 +19,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import os
 import shlex
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,62 +43,21 @@ from engine.bench.reads_load import (
     open_prompts,
     rate_of,
 )
+from engine.bench.reads_server import IN_FLIGHT, PARTS, WHAT, Setting, launched, server, session, tell
 from engine.bench.result import BenchResult, Bound, Figure
 from engine.errors import UserError, first_error
-from engine.launch.plugin import FLAG, on_path
-from engine.supervise.group import EngineGroup
-from engine.supervise.ports import bind_port
-from engine.vllm_plugin.protocol import ARCHITECTURE, MODEL_CLASS, PARTS_VARIABLE
 
-PARTS = "tiles,reads"
 FLAGS = (
     "--load-format dummy --attention-backend TRITON_ATTN --max-model-len 8192 --max-num-seqs 120 "
     "--max-num-batched-tokens 8192 --gpu-memory-utilization 0.75 --enforce-eager"
 )
 """For one card of 80 GB and more. 127 sequences are the most: vLLM takes 128 for its default, and makes it 8."""
-IN_FLIGHT = 192
 FRESH_TIMES, SHARED_TIMES, OF_CEILING = 10.0, 40.0, 0.8
 SHARE, LOGPROB = 1e-3, 1e-2
-WHAT = ("rates", "pairs")
 LOADS = ("ceiling", "fresh", "shared_ceiling", "shared", "joint", "native")
 """Methods of ``Prompts``."""
-LOOK_S = 0.5
 NOTHING = Rate(0.0, 0.0, 0.0, 0)
 TOLD = 50  # pairs between two lines about them
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What is measured, and for how long.
-
-    Attributes:
-        python, model: of the engine.
-        flags, env: of both servers.
-        seconds: of each rate.
-        reads: that are compared under load.
-        pairs: that are compared one at a time.
-        pairs_s: seconds after which no further pair is begun.
-        tokens: of a state.
-        limit_s: for a start.
-        what: of ``WHAT``.
-        cards: of the stock server and of the fast one, by index; empty: one server after the other, on what there is.
-    """
-
-    python: str
-    model: str
-    flags: tuple[str, ...]
-    env: Mapping[str, str]
-    in_flight: int = IN_FLIGHT
-    seconds: float = 8.0
-    reads: int = 500
-    tokens: int = 400
-    limit_s: float = 300.0
-    parts: str = PARTS
-    joint_slots: int = JOINT
-    pairs: int = 500
-    pairs_s: float = 1e9
-    what: tuple[str, ...] = WHAT
-    cards: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -199,11 +155,6 @@ async def _side_by_side(asked: Setting, names: Sequence[str], folder: Path) -> d
     return found
 
 
-def session() -> aiohttp.ClientSession:
-    """As many connections as there are requests in flight."""
-    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), timeout=aiohttp.ClientTimeout(total=300))
-
-
 async def _measured(session: aiohttp.ClientSession, url: str, asked: Setting, *, compare_paths: bool) -> Measured:
     prompts = await open_prompts(session, url, asked.tokens, asked.joint_slots)
     found = Measured()
@@ -238,9 +189,7 @@ async def _pairs(session: aiohttp.ClientSession, url: str, prompts: Prompts, ask
         pairs.append(await _pair(session, url, prompts, len(pairs)))
         if len(pairs) % TOLD == 0 or len(pairs) == asked.pairs:
             so_far = difference(*zip(*pairs, strict=True))
-            _tell_text(
-                f"{len(pairs)} pairs: share {so_far.share:.2g}, {so_far.logprob:.2g} nats, {so_far.tokens} argmax"
-            )
+            tell(f"{len(pairs)} pairs: share {so_far.share:.2g}, {so_far.logprob:.2g} nats, {so_far.tokens} argmax")
     return pairs
 
 
@@ -256,7 +205,7 @@ async def warm(session: aiohttp.ClientSession, url: str, prompts: Prompts, asked
         async with asyncio.TaskGroup() as group:
             for make in (prompts.fresh, prompts.joint, lambda: prompts.fresh(read=False)):
                 group.create_task(_many(session, url, [make() for _ in range(count)]))
-        _tell_text(f"warm with {count}")
+        tell(f"warm with {count}")
 
 
 async def _many(session: aiohttp.ClientSession, url: str, requests: Sequence[Request]) -> None:
@@ -267,11 +216,7 @@ async def _many(session: aiohttp.ClientSession, url: str, requests: Sequence[Req
 
 def _tell(name: str, rate: Rate) -> None:
     """A run takes minutes, and may be cut off."""
-    _tell_text(f"{name}: {rate.per_s:.1f}/s, {rate.middle_ms:.0f} and {rate.high_ms:.0f} ms")
-
-
-def _tell_text(text: str) -> None:
-    print(f"[{time.monotonic():.0f}] {text}", file=sys.stderr, flush=True)
+    tell(f"{name}: {rate.per_s:.1f}/s, {rate.middle_ms:.0f} and {rate.high_ms:.0f} ms")
 
 
 async def _mixed(
@@ -287,87 +232,6 @@ async def _mixed(
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(answer(number)) for number in range(asked.reads)]
     return [task.result() for task in tasks]
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """A server that was launched, and may not be ready yet."""
-
-    url: str
-    log: Path
-    group: EngineGroup
-    name: str
-
-    async def ready(self, limit_s: float) -> str:
-        """Its address, as soon as it answers.
-
-        Raises:
-            UserError: it has ended, or the time is over; with the end of its log.
-        """
-        await _ready(self.url, self.log, limit_s, self.group)
-        _tell_text(f"{self.name} server ready")
-        return self.url
-
-
-@asynccontextmanager
-async def server(asked: Setting, folder: Path, *, fast: bool) -> AsyncIterator[str]:
-    """A server of its own; gives its address."""
-    async with launched(asked, folder, fast=fast) as start:
-        yield await start.ready(asked.limit_s)
-
-
-@asynccontextmanager
-async def launched(asked: Setting, folder: Path, *, fast: bool, card: str = "") -> AsyncIterator[Start]:
-    """A server of its own, not waited for.
-
-    Args:
-        folder: of its log; made when it is missing.
-        card: the only one that it sees, by index; empty leaves it what there is.
-    """
-    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-    with bind_port() as listener:
-        port = listener.getsockname()[1]
-    argv = [asked.python, "-m", "vllm.entrypoints.cli.main", "serve", "--model", asked.model]
-    argv += ["--served-model-name", "bench", "--host", "127.0.0.1", "--port", str(port), "--enable-scale-out"]
-    argv += ["--max-logprobs", "128", "--limit-mm-per-prompt", '{"image":0,"video":0}', *asked.flags]
-    env = {"VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1", "VLLM_WORKER_MULTIPROC_METHOD": "spawn", **asked.env}
-    if card:
-        env["CUDA_VISIBLE_DEVICES"] = card
-    if fast:
-        argv += [FLAG, json.dumps({ARCHITECTURE: MODEL_CLASS})]
-        env["PYTHONPATH"] = os.pathsep.join(filter(None, (str(on_path()), env.get("PYTHONPATH"))))
-        env[PARTS_VARIABLE] = asked.parts
-    log = folder / "server.log"
-    # Our interpreter's variables are not the engine's.
-    base = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    group = EngineGroup.launch(argv, log_path=log, pid_dir=folder, env={**base, **env}, inherit=False, port=port)
-    try:
-        yield Start(f"http://127.0.0.1:{port}", log, group, "fast" if fast else "stock")
-    finally:
-        _tell_log(log)
-        await group.stop()
-
-
-async def _ready(url: str, log: Path, limit_s: float, group: EngineGroup) -> None:
-    async with session() as client:
-        for _ in range(int(limit_s / LOOK_S)):
-            try:
-                async with client.get(f"{url}/health") as answer:
-                    if answer.status == 200:
-                        return
-            except aiohttp.ClientError:
-                pass
-            if not group.members():
-                break
-            await asyncio.sleep(LOOK_S)
-    tail = (await asyncio.to_thread(log.read_text, errors="replace")).splitlines()[-15:]
-    raise UserError("bench.no_server", "the server did not start: {log}", log="\n".join(tail))
-
-
-def _tell_log(log: Path) -> None:
-    words = ("Diffusion Desk", "fast reads", "KV cache size", "ERROR")
-    for line in [line for line in log.read_text(errors="replace").splitlines() if any(w in line for w in words)][-8:]:
-        _tell_text(line[:240])
 
 
 def result(stock: Measured | None, fast: Measured, asked: Setting) -> BenchResult:
@@ -389,12 +253,12 @@ def result(stock: Measured | None, fast: Measured, asked: Setting) -> BenchResul
 
 def _rates(stock: Measured, fast: Measured) -> dict[str, Figure]:
     figures: dict[str, Figure] = {}
-    for server, measured in (("stock", stock), ("fast", fast)):
+    for whose, measured in (("stock", stock), ("fast", fast)):
         for name, rate in measured.rates.items():
             times = QUESTIONS if name == "joint" else 1
             detail = f"p50 {rate.middle_ms:.0f} ms, p99 {rate.high_ms:.0f} ms, {rate.count} answers"
             unit = "prompts/s" if name.endswith("ceiling") else "questions/s"
-            figures[f"{server}_{name}"] = (
+            figures[f"{whose}_{name}"] = (
                 Figure(rate.per_s * times, unit, detail=detail)
                 if rate.count
                 else Figure(0.0, unit, "at least", 1 / RAMP_S, "nothing was answered in time")

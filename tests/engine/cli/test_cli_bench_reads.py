@@ -17,13 +17,14 @@ from aiohttp import web
 
 from engine.bench import reads, reads_load
 from engine.bench.reads_load import QUESTIONS, Prompts, Rate, difference, open_prompts, rate_of
+from engine.bench.reads_server import PARTS, Setting
 from engine.errors import UserError
 from engine.paths import demo_model_dir
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "contract"))
 from cpu_server import CPU_ENVIRONMENT, python  # the folder is no package
 
-SETTING = reads.Setting("python", "model", ("--flag",), {"A": "b"}, in_flight=4)
+SETTING = Setting("python", "model", ("--flag",), {"A": "b"}, in_flight=4)
 
 
 def prompts(tokens: int = 50) -> Prompts:
@@ -136,7 +137,7 @@ def test_a_load_without_an_answer_fails_its_figure_and_leaves_the_others() -> No
 
 
 async def test_nothing_answered_is_no_end_of_the_measurement_and_a_refusal_is(seen: list[int]) -> None:
-    asked = reads.Setting("python", "model", (), {}, in_flight=2, seconds=0.05)
+    asked = Setting("python", "model", (), {}, in_flight=2, seconds=0.05)
     async with loopback(seen) as url, aiohttp.ClientSession() as client:
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(reads_load, "RAMP_S", 0.05)  # two are in flight, and three are answered together
@@ -150,7 +151,7 @@ def test_the_words_behind_the_dashes() -> None:
     asked = reads.setting([*words, "--pairs-seconds", "9"])
     assert asked.flags == ("--a", "1", "--b", '{"c": 2}')
     assert asked.env == {"X": "y=z"}
-    assert (asked.what, asked.pairs_s, asked.pairs, asked.parts) == (("pairs",), 9.0, 500, reads.PARTS)
+    assert (asked.what, asked.pairs_s, asked.pairs, asked.parts) == (("pairs",), 9.0, 500, PARTS)
 
 
 @asynccontextmanager

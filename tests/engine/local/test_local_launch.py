@@ -36,7 +36,7 @@ def test_no_card_is_the_embedded_engine(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_no_plan_gives_the_planners_reason_and_way_out(two_cards: None) -> None:
-    save_memory(memory_file(), Memory(wished=Wished(sequences=4)))
+    save_memory(memory_file(), Memory(wished=Wished(sequences=100)))
     error = refused()
     assert error.code == "setup.no_plan"
     assert "sequence" in error.message or "request" in error.message

@@ -53,4 +53,4 @@ def test_overrides_do_not_touch_a_refusal_or_the_toy() -> None:
     found = memory.plan(toy)
     assert isinstance(found, LaunchPlan)
     assert found.env == ()
-    assert not isinstance(memory.plan(MACHINE, Wishes(sequences=4)), LaunchPlan)
+    assert not isinstance(memory.plan(MACHINE, Wishes(sequences=100)), LaunchPlan)
