@@ -267,7 +267,7 @@ async def test_a_wish_has_its_consequence_at_once_and_a_refusal_its_ways_out(des
     assert setup.seen.plan is not None
     assert setup.seen.plan.context == 65_536
     assert setup.seen.plan.concurrency > before
-    setup.wish(sequences=4)
+    setup.wish(sequences=100)
     assert setup.steps["plan"].phase == "failed"
     assert setup.steps["plan"].remedy
     setup.show_step("plan")
