@@ -126,6 +126,16 @@ async def test_a_failure_fits_into_a_small_window_with_large_text(place: Place, 
         accept = place.page.diagnosis.proposal.accept
         await until(lambda: seen_in(scroll, accept))
         assert scroll.focusWidget() is accept, "Return begins what was looked at"
+        place.page.diagnosis.where.setText("What comes late takes room above it. " * 100)
+        await until(lambda: place.page.diagnosis.where.height() > scroll.viewport().height())
+        await until(lambda: seen_in(scroll, accept))
+        place.page.resize(650, 400)
+        await until(lambda: seen_in(scroll, accept))
+        place.page.start.setFocus()
+        scroll.verticalScrollBar().setValue(0)
+        place.page.diagnosis.where.setText("Who goes on is not held there. " * 300)
+        await until(lambda: place.page.diagnosis.where.height() > 2 * scroll.viewport().height())
+        assert scroll.verticalScrollBar().value() == 0
         for tab in range(place.page.tabs.count()):
             place.page.tabs.setCurrentIndex(tab)
         assert scroll.widget().minimumSizeHint().width() <= scroll.viewport().width()

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.engine_retry import Proposal
@@ -20,7 +20,7 @@ from app.theme import set_role
 from app.widgets.decisions.parts import FieldMessage, button, clear_layout, hbox, label, named, vbox
 from app.widgets.icons import ThemedButton
 from app.widgets.log_view import LogView
-from app.widgets.reveal import reveal
+from app.widgets.reveal import KeepInView
 from engine.domain.diagnosis import Action, Diagnosis, LogLine, Remedy, Stage
 
 TAIL = 40  # lines of a failure that nobody knows
@@ -196,6 +196,7 @@ class ProposalBox(QFrame):
         self.warning = named(label("", "warning", wrap=True), f"{name}.warning")
         self.accept = ThemedButton(self.tr("Start like this"), f"{name}.accept", icon_name="play", role="primary")
         self.accept.clicked.connect(lambda: self.accepted.emit())
+        self._in_view = KeepInView(self.accept, self)
         back = ThemedButton(self.tr("Not now"), f"{name}.dismiss")
         back.clicked.connect(lambda: self.dismissed.emit())
         layout = vbox(self.title, self._grid, self.warning, hbox(self.accept, back, 1), spacing=8)
@@ -205,6 +206,7 @@ class ProposalBox(QFrame):
 
     def show_proposal(self, proposal: Proposal | None) -> None:
         if proposal is None:
+            self._in_view.end()
             self.hide()
             return
         self.title.setText(self.tr("The next start: {what}").format(what=proposal.title))
@@ -221,13 +223,9 @@ class ProposalBox(QFrame):
         spoken = [f"{change.what}: {change.before} → {change.after}" for change in proposal.changes]
         self.setAccessibleDescription("; ".join(spoken))
         self.show()
-        self.accept.setFocus(Qt.FocusReason.OtherFocusReason)
-        QTimer.singleShot(0, self, self._reveal)  # where it stands is known once the page is laid out anew
-
-    def _reveal(self) -> None:
-        """Scroll the page so far that the box is seen, its button at the least."""
-        reveal(self)
-        reveal(self.accept)
+        if self.isVisible():  # the same start is proposed on a page that nobody sees; the focus is not its to take
+            self.accept.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._in_view.begin()
 
 
 def _selectable(role: str) -> QLabel:
