@@ -15,6 +15,10 @@ from engine.errors import InputError, UserError
 _DATABASE = b"SQLite format 3\0"  # https://www.sqlite.org/fileformat.html, 1.3
 _BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database; without it answers are lost
 
+# Whoever names such a file would be given a CSV that no program opens by that name.
+_FOREIGN = frozenset({".xls", ".xlsm", ".xlsb", ".ods", ".pdf", ".doc", ".docx", ".feather", ".arrow"})
+_FOREIGN |= {".zip", ".gz", ".bz2", ".xz", ".zst", ".db", ".sqlite"}
+
 
 def spare_inputs(out: Path, *inputs: Path | None) -> None:
     """Refuse to write over what a command reads, whatever name it has there: a permission to overwrite is of results.
@@ -64,7 +68,8 @@ def check_target(
         forms: the same of the forms and the manifest that the run came from.
 
     Raises:
-        InputError: it exists, is a folder, the table or a form, or its folder is missing or not writable.
+        InputError: it exists, is a folder, the table or a form, its name promises another kind of file, or its folder
+            is missing or not writable.
     """
     if out.is_dir():
         raise InputError("export.folder", "{path} is a folder; name a file", path=str(out))
@@ -73,6 +78,14 @@ def check_target(
     if table is not None and out.exists() and table.exists() and out.samefile(table):
         raise InputError("export.own_table", "{path} is the table of this run; choose another file", path=str(out))
     spare_inputs(out, *forms)
+    if (suffix := out.suffix.lower()) in _FOREIGN:
+        raise InputError(
+            "export.kind",
+            "{path}: no {suffix} is written here",
+            remedy="name a .csv, .xlsx, .parquet, .jsonl, .json (the manifest) or .html (the report)",
+            path=str(out),
+            suffix=suffix,
+        )
     if out.exists() and not overwrite:
         raise InputError(
             "export.exists",

@@ -54,6 +54,8 @@ def search_chats(words: tuple[str, ...], as_json_: bool) -> None:
             found = reader.search(" ".join(words))
     if as_json_:
         print(json.dumps([asdict(hit) for hit in found]))
+    elif not found:
+        click.echo("nothing found", err=True)
     for hit in found if not as_json_ else ():
         plain = _shown(hit.snippet.replace(MARK_ON, "").replace(MARK_OFF, "").replace("\n", " "))
         click.echo(f"{hit.conversation}  {_shown(hit.title)}: {plain}")

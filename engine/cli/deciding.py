@@ -218,8 +218,22 @@ async def _end(ending: Ending, run_id: str, path: Path, result: RunResult, repor
     except UserError:
         reporter.note(f"every answer is stored: `export {run_id} --out FILE` writes them")
         raise
-    for line in renderings(summary):
+    for line in [*renderings(summary), *await asyncio.to_thread(_failed, path)]:
         reporter.note(line)
     summaries = await asyncio.to_thread(measure_run, path, ending.form, reporter.note)
     reporter.finished(run_id, str(ending.out), result.totals, summaries)
     return OK
+
+
+def _failed(path: Path) -> list[str]:
+    """How many answers failed, why the first did, and what to do; nothing where none did."""
+    with RunView(path) as view:
+        count = sum(totals.error for totals in view.totals().values())
+        if not count:
+            return []
+        (row,) = view.page(limit=1, status="error")
+        first = next(reading for reading in row.readings if reading.status == "error")
+        return [
+            f"{count} answers failed, first row {row.row}, {first.question_id}: {first.error}",
+            f"`again failed {view.id} --out FILE` reads what failed once more",
+        ]

@@ -234,10 +234,12 @@ async def _try_rows(options: CheckOptions, count: int) -> tuple[RowsTried, int]:
 def _row(form: Form, table: Table, number: int) -> SampledRow:
     """A row by its number, rendered."""
     states = RowStates.of_table(form, table)
+    at = 0
     for at, cells in enumerate(table.rows(), start=1):
         if at == number:
             return SampledRow(at, cells, states.render(dict(zip(table.columns, cells, strict=True))))
-    raise InputError("form.no_row", "{path} has no row {row}", path=str(table.path), row=number)
+    message = "{path} has no row {row}; its last one is row {last}"
+    raise InputError("form.no_row", message, path=str(table.path), row=number, last=at)
 
 
 def _tell(left_out: tuple[str, ...]) -> None:

@@ -62,7 +62,8 @@ def move(run: str, place: int) -> None:
     with RunQueue(paths.queue_file()) as queue:
         waiting = [entry.run for entry in queue.entries() if entry.state == "waiting"]
         if run not in waiting:
-            raise InputError("queue.not_waiting", "run {run} does not wait in the queue", run=run)
+            message = "run {run} does not wait in the queue"
+            raise InputError("queue.not_waiting", message, remedy="`queue list` says what does", run=run)
         waiting.remove(run)
         waiting.insert(place - 1, run)
         queue.arrange(waiting)
@@ -75,7 +76,8 @@ def retry(run: str) -> None:
     with RunQueue(paths.queue_file()) as queue:
         entry = next((each for each in queue.entries() if each.run == run and each.state == "failed"), None)
         if entry is None:
-            raise InputError("queue.not_failed", "run {run} is not in the queue as one that failed", run=run)
+            message = "run {run} is not in the queue as one that failed"
+            raise InputError("queue.not_failed", message, remedy="`queue list` says what is", run=run)
         queue.add(run, entry.options)
 
 

@@ -148,7 +148,8 @@ class TerminalReporter:
         self.note(f"run {run}: {error}")
 
     def queue_ended(self, finished: int, failed: int) -> None:
-        pass  # each run has said how it ended
+        if not finished + failed:  # else each run has said how it ended
+            self.note("nothing waits in the queue; `decide --queue` puts a run there")
 
     def close(self) -> None:
         if self._bar is not None:

@@ -131,7 +131,8 @@ class RunQueue:
         def write(connection: sqlite3.Connection) -> None:
             found = connection.execute("SELECT state FROM entry WHERE run = ?", (run,)).fetchone()
             if found is None:
-                raise InputError("queue.unknown", "run {run} is not in the queue", run=run)
+                remedy = "`queue list` says what is"
+                raise InputError("queue.unknown", "run {run} is not in the queue", remedy=remedy, run=run)
             if found[0] == "running" and _working(connection) is not None:
                 raise UserError("queue.running", "run {run} is being worked on", remedy="stop the worker", run=run)
             connection.execute("DELETE FROM entry WHERE run = ?", (run,))

@@ -175,6 +175,8 @@ async def test_the_command_line_does_all_of_it(tmp_path: Path) -> None:
         code, said = await command(tmp_path, "decide", *arguments, *engine, "--out", "out.csv")
         assert code == 0, said
         assert "of the first 7 rows 4 would get no answer for want of a picture: row 3" in said
+        assert f"6 answers failed, first row 3, q: {tmp_path / 'missing.png'}: No such file" in said
+        assert "`again failed " in said
         rows = read_csv(tmp_path / "out.csv")
         assert [row["q.status"] for row in rows[2:6]] == ["error", "error", "skipped", "error"]
         assert rows[0]["q.pictures"] == read_picture(tmp_path / "red.png").sha256

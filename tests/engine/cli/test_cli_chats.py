@@ -35,6 +35,8 @@ def test_without_any_there_are_none_and_nothing_is_made(capsys: pytest.CaptureFi
     assert said(capsys, "list") == "no conversations\n"
     assert json.loads(said(capsys, "list", "--json")) == []
     assert said(capsys, "search", "x") == ""
+    assert run(["chats", "search", "x"]) == OK
+    assert capsys.readouterr().err == "nothing found\n"
     assert "no conversations" in said(capsys, "export", code=BAD_INPUT)
     assert not paths.chats_file().exists()
 

@@ -218,3 +218,15 @@ def test_an_interrupt_while_modules_are_loaded_is_no_fault(tmp_path: Path) -> No
         [sys.executable, "-m", "engine.cli", "runs"], capture_output=True, text=True, env=environment, check=False
     )
     assert (ended.returncode, ended.stderr) == (130, "")
+
+
+def test_a_queue_without_the_run_says_how_to_look(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["move", "20200101-000000-abcd", "1"], ["retry", "x"], ["remove", "x"]):
+        assert run(["queue", *arguments]) == BAD_INPUT
+        assert "`queue list` says what" in capsys.readouterr().err
+    assert run(["queue", "work"]) == OK
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "nothing waits in the queue; `decide --queue` puts a run there\n"
+    assert run(["queue", "work", "--json"]) == OK
+    assert json.loads(capsys.readouterr().out) == {"event": "queue_ended", "finished": 0, "failed": 0}

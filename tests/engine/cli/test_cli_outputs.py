@@ -116,6 +116,26 @@ def test_what_the_program_keeps_is_never_written_over(
     assert {path: path.read_bytes() for path in paths.data_dir().rglob("*") if path.is_file()} | inputs() == before
 
 
+@pytest.mark.parametrize("suffix", [".xls", ".ODS", ".xlsm", ".csv.gz", ".zip", ".pdf", ".sqlite"])
+@pytest.mark.parametrize(
+    "arguments",
+    [["decide", "form.json", "table.csv"], ["export", "RUN"], ["again", "failed", "RUN"]],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_name_that_promises_another_kind_of_file_is_refused(
+    inputs: Any, arguments: list[str], suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = inputs()
+    capsys.readouterr()
+    given = [os.environ["RUN"] if each == "RUN" else each for each in arguments]
+    assert run([*given, "--out", f"out{suffix}"]) == BAD_INPUT
+    said = capsys.readouterr().err
+    assert f"no {Path(f'out{suffix}').suffix.lower()} is written here" in said
+    assert ".xlsx" in said
+    assert inputs() == before
+    assert list(paths.logs_dir().glob("engine*")) == [], "no engine was started"
+
+
 def test_an_import_writes_both_files_or_none(inputs: Any, capsys: pytest.CaptureFixture[str]) -> None:
     before = inputs()
     assert run(["form", "import", "body.json", "--out", "new.json", "--table", "table.csv"]) == BAD_INPUT

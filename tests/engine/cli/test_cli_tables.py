@@ -79,7 +79,7 @@ def test_the_second_sheet_is_checked_and_exported(form: Path, book: Path, capsys
     assert run(arguments) == 0
     assert json.loads(capsys.readouterr().out)["state"] == "hello"
     assert run([*arguments, "--row", "2"]) == 2
-    assert "has no row 2" in capsys.readouterr().err
+    assert "has no row 2; its last one is row 1" in capsys.readouterr().err
 
 
 def test_the_delimiter_can_be_spelled_everywhere(
