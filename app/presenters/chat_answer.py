@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 
 from app.models.canvas import CanvasSnapshot
@@ -122,8 +122,7 @@ class AnswerRun:
     def _take(self, event: ChatEvent, reader: CanvasReader | None) -> None:
         match event:
             case CanvasFrame():
-                if reader is not None:
-                    self._on_canvas(self, reader.read(event))
+                self._show(reader.read(event) if reader is not None else ())
             case ThoughtCommitted(text=text):
                 self.thought += text
             case CanvasCommitted(text=text):
@@ -131,15 +130,21 @@ class AnswerRun:
                 self._canvases += 1
                 if self._first_canvas_s is None:
                     self._first_canvas_s = time.monotonic() - self._began
+                self._show(reader.committed(self._canvases) if reader is not None else ())
                 self._flush_soon()
                 self._on_text(self)
             case Usage():
                 self._usage = event
             case Finished(reason=reason, canvases=canvases):
                 self._canvases = canvases
+                self._show(reader.committed(canvases) if reader is not None else ())
                 self._finish = "length" if reason == "length" else "stop"
             case Failed(message=message):
                 self.failed = message
+
+    def _show(self, pictures: Iterable[CanvasSnapshot]) -> None:
+        for picture in pictures:
+            self._on_canvas(self, picture)
 
     def _flush_soon(self) -> None:
         if self._flushing is None:

@@ -30,10 +30,11 @@ def frame(number: int, ids: tuple[int, ...], *, converged: bool = False) -> Canv
 def test_steps_count_per_canvas_and_changes_against_the_step_before(vocabulary: Vocabulary) -> None:
     reader = CanvasReader(vocabulary)
     pictures = [
-        reader.read(frame(1, (500, 501))),
-        reader.read(frame(2, (500, 502))),
-        reader.read(frame(4, (500, 503), converged=True)),  # the third was lost
-        reader.read(frame(5, (600, 601))),
+        *reader.read(frame(1, (500, 501))),
+        *reader.read(frame(2, (500, 502))),
+        *reader.read(frame(4, (500, 503), converged=True)),  # the third was lost
+        *reader.read(frame(5, (600, 601))),  # waits: nobody knows yet whether there will be a second canvas
+        *reader.committed(2),
     ]
     assert [(picture.canvas, picture.step) for picture in pictures] == [(1, 1), (1, 2), (1, 4), (2, 1)]
     changed = [[cell.changed for cell in picture.cells()] for picture in pictures]
@@ -96,5 +97,5 @@ async def test_reading_a_wide_canvas_does_not_hold_the_window(vocabulary: Vocabu
     """256 slots, as the real model has them."""
     reader = CanvasReader(vocabulary)
     for number in range(1, 49):
-        assert len(reader.read(frame(number, tuple(range(500, 756)))).cells()) == 256
+        assert [len(each.cells()) for each in reader.read(frame(number, tuple(range(500, 756))))] == [256]
         await asyncio.sleep(0)
