@@ -226,7 +226,8 @@ class ChatPresenter(OpenConversation):
                     return
                 finally:
                     self.working.emit("")
-        row = self._stored(job, request)
+        async with self.draft_turn:  # a picture on its way into the draft is there, or comes after the question
+            row = self._stored(job, request)
         if request.unseen and job.conversation is not None:
             self._agreed.add(job.conversation)
         cut_at: int | None = None
@@ -285,17 +286,25 @@ class ChatPresenter(OpenConversation):
         shown, text, pictures = self._is_shown(job), request.text, request.pictures
         if job.conversation is not None:
             keep = None if request.is_draft else self._draft_of(job.conversation)
+            late = self._late(job.conversation, request) if keep is None else keep[1]
             row = self.store.ask(job.conversation, request.last, text, model=author, pictures=pictures)
             if keep is not None:
                 self.store.set_draft(job.conversation, keep[0])
-                self.store.set_draft_pictures(job.conversation, keep[1])
+            self.store.set_draft_pictures(job.conversation, late)
             return row
+        late = self._late(None, request)
         job.conversation, row = self.store.ask_first(text, self.options, model=author, pictures=pictures)
+        self.store.set_draft_pictures(job.conversation, late)
         if shown:
             self.current = job.conversation
         self.store.set_note(DRAFT_NOTE, "")
         self._remember_open()
         return row
+
+    def _late(self, conversation: int | None, request: Request) -> tuple[StoredPicture, ...]:
+        """Pictures that came into the draft after its question was sent: they belong to the next one."""
+        there = self.store.draft_pictures(conversation)
+        return tuple(picture for picture in there if picture not in request.pictures)
 
     def _draft_of(self, conversation: int) -> tuple[str, tuple[StoredPicture, ...]]:
         """What is being written while an older question is edited: the store takes every question for the draft."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from concurrent.futures import Future
 
@@ -43,6 +44,7 @@ class OpenConversation(QObject):
         current: its number; None for a new one, which is stored with its first question.
         tip: the last message of the path that is shown.
         pictures: of the draft; they are on disk.
+        draft_turn: held while pictures of a draft are written off this thread; what reads and writes drafts waits.
     """
 
     opened = Signal(object)
@@ -61,6 +63,7 @@ class OpenConversation(QObject):
         self.options = ChatOptions()
         self.draft = ""
         self.pictures: tuple[StoredPicture, ...] = ()
+        self.draft_turn = asyncio.Lock()
         self._draft_changed = False
         self._draft_timer = QTimer(self)
         self._draft_timer.setSingleShot(True)
@@ -132,6 +135,16 @@ class OpenConversation(QObject):
         if conversation == self.current:
             self.pictures = self.store.draft_pictures(conversation)
             self.pictures_changed.emit()
+
+    def remove_picture(self, picture: StoredPicture) -> bool:
+        """Takes a picture out of the draft as it is shown, at once: what is sent from now on has it no more."""
+        left = list(self.pictures)
+        if picture not in left:
+            return False
+        left.remove(picture)
+        self.pictures = tuple(left)
+        self.pictures_changed.emit()
+        return True
 
     def save_draft(self) -> None:
         """Stores the draft now."""

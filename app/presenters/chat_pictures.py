@@ -14,7 +14,7 @@ from shiboken6 import isValid
 from app.presenters.chat import ChatPresenter
 from app.presenters.picture_work import Prepared, decoded, picture_from, prepared
 from app.tasks import cancel_all, spawn
-from engine.domain.picture import Sight, StoredPicture
+from engine.domain.picture import Picture, Sight, StoredPicture
 from engine.errors import EngineError, InputError
 from engine.pictures import check_count, picture_of
 from engine.store.attachments import Attachment, picture_refused, read_given
@@ -45,6 +45,7 @@ class ChatPictures(QObject):
         self.before: dict[str, tuple[int, int]] = {}  # by sha256: the size before it was scaled down
         self._chat = chat
         self._turn = asyncio.Lock()
+        self._leaving: list[tuple[int | None, StoredPicture]] = []  # removed, and still on disk
         self._waiting: Counter[int | None] = Counter()
         self._thumbnails: OrderedDict[str, QImage] = OrderedDict()
         chat.opened.connect(lambda _conversation: self._tell_waiting())
@@ -57,11 +58,14 @@ class ChatPictures(QObject):
         for each in given:
             spawn(self, self._take(owner, each), "take a file")
 
-    def remove(self, place: int) -> None:
-        """Takes a picture out of the draft of the open conversation."""
-        if place < len(self._chat.pictures):
-            gone = self._chat.pictures[place]
-            spawn(self, self._remove(self._chat.current, gone), "remove a picture", self._report)
+    def remove(self, picture: StoredPicture) -> None:
+        """Takes a picture out of the draft of the open conversation: on the screen at once, on disk before anything
+        else is written about that draft."""
+        owner = self._chat.current
+        if self._chat.remove_picture(picture):
+            self._leaving.append((owner, picture))
+            if not self._chat.draft_turn.locked():  # else whoever writes does it, before it tells
+                self._let_go()
 
     def thumbnail(self, picture: StoredPicture, view: QObject, show: Show) -> None:
         """Gives a small picture, now or later, unless ``view`` has gone; None when it cannot be shown."""
@@ -89,25 +93,34 @@ class ChatPictures(QObject):
                 else:
                     if found.before is not None:
                         self.before[found.picture.sha256] = found.before
-                    there = self._chat.store.draft_pictures(owner)
-                    check_count(len(there) + 1)
-                    await self._write(owner, [*there, found.picture])
+                    async with self._chat.draft_turn:
+                        there = self._chat.store.draft_pictures(owner)
+                        check_count(len(there) + 1)
+                        try:
+                            pictures: Sequence[Picture | StoredPicture] = [*there, found.picture]
+                            await asyncio.to_thread(self._chat.store.set_draft_pictures, owner, pictures)
+                        finally:
+                            self._let_go()
+                    self._chat.pictures_written(owner)
         except EngineError as error:
             self.failed.emit(error)
         finally:
             self._waiting[owner] -= 1
             self._tell_waiting()
 
-    async def _remove(self, owner: int | None, gone: StoredPicture) -> None:
-        async with self._turn:
-            left = list(self._chat.store.draft_pictures(owner))  # read anew: others may have gone meanwhile
-            if gone in left:
-                left.remove(gone)
-                await self._write(owner, left)
-
-    async def _write(self, owner: int | None, pictures: Sequence[object]) -> None:
-        await asyncio.to_thread(self._chat.store.set_draft_pictures, owner, pictures)  # type: ignore[arg-type]
-        self._chat.pictures_written(owner)
+    def _let_go(self) -> None:
+        """Takes the pictures that were removed off the disk; small writes, that nothing can come between."""
+        while self._leaving:
+            owner, picture = self._leaving.pop()
+            left = list(self._chat.store.draft_pictures(owner))
+            if picture not in left:
+                continue
+            left.remove(picture)
+            try:
+                self._chat.store.set_draft_pictures(owner, left)
+            except EngineError as error:
+                self.failed.emit(error)
+                self._chat.pictures_written(owner)  # it is there again
 
     async def _show(self, picture: StoredPicture, box: QSize, view: QObject, show: Show) -> None:
         store = self._chat.store
@@ -122,11 +135,6 @@ class ChatPictures(QObject):
                 self._thumbnails.popitem(last=False)
         if isValid(view):
             show(image)
-
-    def _report(self, error: Exception) -> None:
-        if not isinstance(error, EngineError):
-            raise error
-        self.failed.emit(error)
 
     def _tell_waiting(self) -> None:
         self.waiting_changed.emit(self._waiting[self._chat.current])

@@ -75,9 +75,9 @@ class PictureChip(QFrame):
 
 
 class PictureChips(QScrollArea):
-    """One line, scrolled sideways when it is long. Signals: removed(int), opened(int): by its place; wanted(tile)."""
+    """One line, scrolled sideways when long. Signals: removed(StoredPicture); opened(int): by place; wanted(tile)."""
 
-    removed = Signal(int)
+    removed = Signal(object)
     opened = Signal(int)
     wanted = Signal(object)
 
@@ -121,7 +121,7 @@ class PictureChips(QScrollArea):
         self.chips = []
         for place, picture in enumerate(pictures):
             chip = PictureChip(picture, before.get(picture.sha256))
-            chip.removed.connect(lambda place=place: self.removed.emit(place))
+            chip.removed.connect(lambda picture=picture: self.removed.emit(picture))
             chip.opened.connect(lambda place=place: self.opened.emit(place))
             chip.wanted.connect(self.wanted)
             self.chips.append(chip)

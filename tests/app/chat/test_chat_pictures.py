@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chat_driver import PICTURE, WINDOW, Reopen, Room, Script, pictures_in, text_of
@@ -216,6 +218,50 @@ async def test_several_chips_taken_out_at_once_are_all_gone(seeing: Room, tmp_pa
     chips[1].removed.emit()  # before the first has gone
     chips[1].removed.emit()
     await until(lambda: chip_names(seeing) == ["33.png"])
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["a new conversation", "one that is there"])
+async def test_a_picture_that_is_taken_out_right_before_sending_is_neither_sent_nor_kept(
+    seeing: Room, tmp_path: Path, *, first: bool
+) -> None:
+    if not first:
+        await seeing.ask("hello")
+    await attached(seeing, *[drawn(tmp_path / f"{name}.png", f"#{name}{name}{name}") for name in ("11", "22")])
+    seeing.page.composer.pictures.chips[0].removed.emit()
+    assert chip_names(seeing) == ["22.png"]  # at once
+    await seeing.ask("q")
+    assert [picture.name for message in seeing.path() for picture in message.pictures] == ["22.png"]
+    for conversation in (None, seeing.chat.current):
+        assert seeing.chat.store.draft_pictures(conversation) == ()
+    assert chip_names(seeing) == []
+
+
+async def test_a_picture_that_arrives_while_another_leaves_and_the_question_goes_keeps_the_order(
+    seeing: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await attached(seeing, *[drawn(tmp_path / f"{name}.png", f"#{name}{name}{name}") for name in ("11", "22")])
+    store, begun, may_end = seeing.chat.store, threading.Event(), threading.Event()
+    write = store.set_draft_pictures
+
+    def held(conversation: int | None, pictures: Sequence[Any]) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            may_end.wait()
+        write(conversation, pictures)
+
+    monkeypatch.setattr(store, "set_draft_pictures", held)
+    seeing.room.pictures.take([drawn(tmp_path / "33.png", "#333333")])
+    await until(begun.is_set)  # with both of the others in its hands
+    seeing.page.composer.pictures.chips[0].removed.emit()
+    finished = expect(seeing.chat.finished.connect)
+    assert seeing.chat.send("q")
+    may_end.set()
+    await within(finished)
+    await until(lambda: not seeing.chat.answering)
+    assert [picture.name for message in seeing.path() for picture in message.pictures] == ["22.png"]
+    assert store.draft_pictures(None) == ()
+    await until(lambda: chip_names(seeing) == ["33.png"])  # too late for this question, so it waits for the next
+    assert [picture.name for picture in store.draft_pictures(seeing.chat.current)] == ["33.png"]
 
 
 async def test_files_may_be_dropped_anywhere_on_the_page(seeing: Room, tmp_path: Path) -> None:
