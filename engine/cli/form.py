@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -177,7 +178,7 @@ def export(
     made = export_request(found, shape, text_of(state), model=model, pictures=pictures)
     text = json.dumps(made.body, indent=2, ensure_ascii=False)
     if out is None:
-        click.echo(text)
+        click.echo(text if _takes_all() else json.dumps(made.body, indent=2))
     else:
         spare_inputs(out, form, table)
         _write(out, text + "\n", overwrite=overwrite)
@@ -240,6 +241,11 @@ def _row(form: Form, table: Table, number: int) -> SampledRow:
             return SampledRow(at, cells, states.render(dict(zip(table.columns, cells, strict=True))))
     message = "{path} has no row {row}; its last one is row {last}"
     raise InputError("form.no_row", message, path=str(table.path), row=number, last=at)
+
+
+def _takes_all() -> bool:
+    """Whether stdout takes every character as it is."""
+    return sys.stdout is None or sys.stdout.encoding.lower().startswith("utf")
 
 
 def _tell(left_out: tuple[str, ...]) -> None:

@@ -6,8 +6,10 @@ is unfinished and can be resumed; 4 the engine that was to be served did not sta
 
 from __future__ import annotations
 
+import codecs
 import errno
 import importlib
+import io
 import json
 import logging
 import os
@@ -85,6 +87,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in given or "--worker" in given
     logging.getLogger("stamina").setLevel(logging.ERROR)  # a retry that worked is no news on a terminal
+    _take_any_text(as_json)
     try:
         _check_texts(given)
         code = main.main(args=given, prog_name="diffusion-desk", standalone_mode=False)
@@ -108,6 +111,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  # the last line of defence: shown with its traceback
         return _show_bug(error, as_json)
     return code if isinstance(code, int) else OK
+
+
+def _take_any_text(as_json: bool) -> None:
+    """Let a terminal that is not in UTF-8 have every text: JSON is UTF-8 (RFC 8259, 8.1), elsewhere it is spelled."""
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper) or codecs.lookup(stream.encoding).name == "utf-8":
+            continue
+        if as_json and stream is sys.stdout:
+            stream.reconfigure(encoding="utf-8")
+        else:
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _check_texts(arguments: Sequence[str]) -> None:

@@ -37,7 +37,7 @@ def show(as_json: bool) -> None:
     with RunQueue(paths.queue_file()) as queue:
         entries = queue.entries()
     if as_json:
-        print(json.dumps([asdict(entry) for entry in entries], ensure_ascii=False))
+        print(json.dumps([asdict(entry) for entry in entries]))
         return
     for entry in entries:
         note = f"  {entry.note}" if entry.note else ""

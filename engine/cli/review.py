@@ -96,7 +96,7 @@ def _lines(review: Review) -> None:
     passed: set[int] = set()
     said = _words()
     while (item := review.next(frozenset(passed))) is not None:
-        print(json.dumps(_as_json(item), ensure_ascii=False), flush=True)
+        print(json.dumps(_as_json(item)), flush=True)
         word = next(said, None)
         if word is None:
             return
@@ -104,7 +104,7 @@ def _lines(review: Review) -> None:
             answer = _obey(review, item, word, passed)
         except UserError as error:
             answer = {"error": error.code, "message": str(error)}
-        print(json.dumps(answer, ensure_ascii=False), flush=True)
+        print(json.dumps(answer), flush=True)
     print(json.dumps({"left": 0, "skipped": len(passed)}), flush=True)
 
 

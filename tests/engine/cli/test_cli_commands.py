@@ -13,6 +13,7 @@ import app.__main__ as entry
 from engine import paths
 from engine.batch.prepare import prepare
 from engine.cli.main import BAD_INPUT, BUG, OK, main, run
+from engine.domain.reading import Reading
 from engine.supervise import processes
 
 NOUL = {"id": "q", "type": "noul", "instructions": "Is it?"}
@@ -230,3 +231,35 @@ def test_a_queue_without_the_run_says_how_to_look(capsys: pytest.CaptureFixture[
     assert said.err == "nothing waits in the queue; `decide --queue` puts a run there\n"
     assert run(["queue", "work", "--json"]) == OK
     assert json.loads(capsys.readouterr().out) == {"event": "queue_ended", "finished": 0, "failed": 0}
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+def test_a_terminal_that_is_not_in_utf_8_brings_no_traceback(tmp_path: Path, encoding: str) -> None:
+    """What it has no character for is spelled; JSON stays JSON with every character in it."""
+    name = "\ud55c\uad6d\uc5b4 \u2713 \U0001f600 \xe9"
+    form, table = tmp_path / "form.json", tmp_path / "table.csv"
+    form.write_text(json.dumps({"version": 2, "name": name, "state": "{{ text }}", "questions": [NOUL]}))
+    table.write_text(f"text\n{name}\n", encoding="utf-8")
+    with prepare(form, table, engine=name).create(paths.runs_dir()) as store:
+        store.add_answers(1, [Reading("q", "unreadable")])
+        store.set_state("finished")
+    environment = processes.child_environment({"PYTHONIOENCODING": encoding})
+
+    def said(*arguments: object) -> str:
+        ended = subprocess.run(
+            [sys.executable, "-m", "engine.cli", *map(str, arguments)],
+            capture_output=True,
+            input=b"",
+            env=environment,
+            timeout=600,
+            check=False,
+        )
+        assert ended.returncode == OK, ended.stderr.decode()
+        return ended.stdout.decode("utf-8", errors="replace")
+
+    assert "1 question, nothing is wrong" in said("form", "check", form)
+    assert "finished" in said("runs")
+    assert json.loads(said("form", "check", form, "--json"))["form"]["name"] == name
+    assert json.loads(said("runs", "--json"))[0]["name"] == name
+    assert json.loads(said("form", "export", form, "--as", "system-one", "--table", table))["state"] == name
+    assert json.loads(said("review", store.id).splitlines()[0])["cells"] == {"text": name}
