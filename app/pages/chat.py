@@ -59,6 +59,7 @@ class ChatPage(QWidget):
         self._presenter: ChatPresenter | None = None
         self._state = EngineState(phase="starting")
         self._enter_sends = True
+        self._hit = (-1, 0)  # of the search in the conversation: message, and which of its places
         self._canvas_used = False  # an answer of the open conversation began since it was opened
         self._build()
         for keys, slot in (
@@ -80,7 +81,7 @@ class ChatPage(QWidget):
         self._presenter = presenter
         presenter.opened.connect(self._on_opened)
         presenter.shown.connect(self._on_shown)
-        presenter.found.connect(self.transcript.scroll_to)
+        presenter.found.connect(self._show_found)
         presenter.earlier.connect(self.transcript.prepend)
         presenter.appended.connect(self._on_appended)
         presenter.text_changed.connect(self._on_text)
@@ -263,6 +264,8 @@ class ChatPage(QWidget):
         presenter = self._presenter
         assert presenter is not None
         self.chats.set_current(presenter.current)
+        if presenter.seeking:
+            self.transcript.clear()  # nobody edits a message of another conversation
         self.options.set_options(presenter.options)
         self._mark_options(presenter.options)
         self.overflow.hide()
@@ -352,9 +355,17 @@ class ChatPage(QWidget):
             self.find_bar.open_bar()
 
     def _show_hit(self, message: int, number: int) -> None:
-        if not self.transcript.holds(message) and self._presenter is not None:
-            self._presenter.reveal(message)
-        self.transcript.show_hit(message, number)
+        self._hit = (message, number)
+        if self.transcript.holds(message) or self._presenter is None:
+            self.transcript.show_hit(message, number)
+        else:
+            self._presenter.reveal(message)  # comes back as found
+
+    def _show_found(self, message: int) -> None:
+        if message == self._hit[0] and self.find_bar.isVisible():
+            self.transcript.show_hit(*self._hit)
+        else:
+            self.transcript.scroll_to(message)
 
     def _search(self) -> None:
         self._list_button.setChecked(True)

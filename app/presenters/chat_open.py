@@ -8,16 +8,18 @@ from concurrent.futures import Future
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.tasks import spawn
 from engine.domain.conversation import ChatOptions, Conversation, StoredMessage
 from engine.domain.picture import StoredPicture
 from engine.errors import EngineError, UserError
 from engine.store.chats import ChatStore
-from engine.store.chats_read import PAGE
+from engine.store.chats_read import PAGE, ChatReader
 
 log = logging.getLogger(__name__)
 
 DRAFT_MS = 500  # a draft is on disk so long after the last key
 OPEN_NOTE, DRAFT_NOTE = "open", "draft"  # notes: the conversation that was open; the draft of one to be
+WHOLE = 2**31  # messages: the path to its beginning
 AFTER_HIT = 30  # messages shown below a place that was searched for
 
 
@@ -64,6 +66,7 @@ class OpenConversation(QObject):
         self.draft = ""
         self.pictures: tuple[StoredPicture, ...] = ()
         self.draft_turn = asyncio.Lock()
+        self._sought: int | None = None  # the message that is to be shown
         self._draft_changed = False
         self._draft_timer = QTimer(self)
         self._draft_timer.setSingleShot(True)
@@ -92,26 +95,30 @@ class OpenConversation(QObject):
         self.draft = found.draft if found else self.store.note(DRAFT_NOTE)
         self.pictures = self.store.draft_pictures(conversation)
         self._remember_open()
-        if found and message is not None and message not in [each.id for each in self._path()]:
-            self.tip = self.store.show_version(found.info.id, message)
+        self._sought = message
         self.opened.emit(found)
         self.pictures_changed.emit()
         if message is None:
             self.show_newest()
         else:
-            self._show_around(message)
-            self.found.emit(message)
+            self._seek(message)
+
+    @property
+    def seeking(self) -> bool:
+        """Whether a place of the conversation is still being looked for: what is shown is not of it."""
+        return self._sought is not None
 
     async def new_conversation(self) -> None:
         """Begins anew; answers elsewhere go on."""
         self.open(None)
 
     def show_newest(self) -> None:
+        self._sought = None
         self.shown.emit(self._live(self.store.page(self.tip)), False)
 
     def reveal(self, message: int) -> None:
-        """Shows the part of the path around a message of it."""
-        self._show_around(message)
+        """Shows the part of the path around a message of it, once it is read."""
+        self._seek(message)
 
     def load_earlier(self, above: int) -> None:
         """Asks for the messages above one that is shown."""
@@ -174,11 +181,32 @@ class OpenConversation(QObject):
         """A page with what is newer than the disk."""
         return page
 
-    def _path(self) -> list[StoredMessage]:
-        return self.store.page(self.tip, limit=2**31)
+    def _seek(self, message: int) -> None:
+        self._sought = message
+        spawn(self, self._show_around(message), "show a place", lambda _error: self.show_newest())
 
-    def _show_around(self, message: int) -> None:
-        path = self._path()
-        place = next((place for place, each in enumerate(path) if each.id == message), len(path) - 1)
+    async def _show_around(self, message: int) -> None:
+        """The whole path is read for it, off this thread; nothing is shown when another place is wanted meanwhile."""
+        conversation, elsewhere = self.current, False
+        while True:
+            tip = self.tip
+            path = await asyncio.to_thread(self._path, tip)
+            if (conversation, message) != (self.current, self._sought):
+                return
+            place = next((place for place, each in enumerate(path) if each.id == message), None)
+            if place is None and not elsewhere and conversation is not None:
+                elsewhere = True  # in a version that is not shown
+                self.tip = self.store.show_version(conversation, message)
+            elif tip == self.tip:
+                break
+        if place is None:
+            self.show_newest()
+            return
         end = min(place + AFTER_HIT, len(path))
+        self._sought = None
         self.shown.emit(self._live(path[max(end - PAGE, 0) : end]), end < len(path))
+        self.found.emit(message)
+
+    def _path(self, tip: int | None) -> list[StoredMessage]:
+        with ChatReader(self.store.path) as reader:  # of its own: the window's reads do not wait
+            return reader.page(tip, WHOLE)

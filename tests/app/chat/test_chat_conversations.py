@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
+import pytest
 from chat_driver import Answer, Reopen, Room
 from desk_driver import expect, until, within
 from PySide6.QtCore import Qt
@@ -12,8 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from app.models.chat_list import ITEM_ROLE
 from app.widgets.transcript import SHOWN
-from engine.domain.conversation import AnswerFigures, ConversationInfo
+from engine.domain.conversation import AnswerFigures, ConversationInfo, StoredMessage
 from engine.store.chats_exchange import as_json
+from engine.store.chats_read import PAGE, ChatReader
 
 
 def titles(room: Room) -> list[str]:
@@ -163,7 +166,8 @@ async def test_search_finds_and_opens_the_place_in_a_version_that_is_not_shown(r
     await within(found)
     assert chats.hits.rowCount() == 1
     qtbot.keyClick(chats.search, Qt.Key.Key_Return)
-    assert room.shown() == ["q", "the needle"]
+    assert room.shown() == []  # the path is read off this thread, and nothing of another conversation can be edited
+    await until(lambda: room.shown() == ["q", "the needle"])
     ended = expect(room.room.library.found.connect, lambda text, _hits: not text)
     chats.search.setFocus()
     qtbot.keyClick(chats.search, Qt.Key.Key_Escape)
@@ -228,3 +232,32 @@ async def test_five_thousand_messages_open_with_the_newest_hundred(room: Room, r
     await room.ask("still quick?")
     assert len(room.asked()[-1]) == 5001
     assert len(transcript.messages) <= SHOWN
+
+
+async def test_a_place_is_found_off_the_windows_thread_and_only_the_last_one_wanted_is_shown(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await room.ask("one")
+    await room.ask("two")
+    first, read = room.path()[0].id, ChatReader.page
+    threads: list[threading.Thread] = []
+
+    def page(reader: ChatReader, last: int | None, limit: int = PAGE) -> list[StoredMessage]:
+        if limit > PAGE:
+            threads.append(threading.current_thread())
+        return read(reader, last, limit)
+
+    monkeypatch.setattr(ChatReader, "page", page)
+    conversation, places = room.chat.current, list[int]()
+    room.chat.found.connect(places.append)
+    room.chat.open(conversation, room.chat.tip)
+    room.chat.open(conversation, first)
+    await until(lambda: places == [first])
+    room.chat.reveal(first)
+    room.chat.open(None)
+    assert room.shown() == []
+    room.chat.open(conversation, first)
+    await until(lambda: places == [first, first])
+    assert room.shown() == room.texts()
+    assert threads
+    assert threading.main_thread() not in threads
