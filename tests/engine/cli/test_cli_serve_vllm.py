@@ -300,7 +300,7 @@ def test_what_is_named_wrongly_is_named(serve: Serve, tmp_path: Path) -> None:
         (["--python", sys.executable], "serve.no_vllm"),
         (["--python", tmp_path / "nothing"], "serve.no_vllm"),
         (["--env", "=x"], "serve.variable"),
-        (["--sequences", "4"], "serve.no_plan"),
+        (["--sequences", "100"], "serve.no_plan"),
         (["--cards", "9"], "plan.card_index"),
         (["--machine", recorded_machines()["no-gpu"]], "serve.embedded"),
         (["--host", "203.0.113.9", "--skip-preflight"], "port.host"),
