@@ -228,6 +228,22 @@ def load_comparison(path: Path) -> Comparison | None:
         ) from error
 
 
+def check_place(path: Path, *, overwrite: bool) -> None:
+    """Whether a comparison can be kept there, as far as it is known before anything is read.
+
+    Raises:
+        InputError: it is a folder or in none, or holds what is no comparison and may not be replaced.
+    """
+    if path.is_dir():
+        raise InputError("comparison.folder", "{path} is a folder; name a file", path=str(path))
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        remedy = "--out names another place"
+        raise InputError("comparison.no_folder", "there is no folder {path}", remedy=remedy, path=str(folder))
+    if not overwrite:
+        load_comparison(path)
+
+
 def save_comparison(path: Path, comparison: Comparison) -> None:
     """Replace the file in one step.
 

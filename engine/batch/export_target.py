@@ -41,7 +41,7 @@ def _spare_kept(out: Path) -> None:
     """A database is never the result of a command, in whatever folder it lies."""
     for name in (out.name, *(out.name.removesuffix(each) for each in _BESIDE if out.name.endswith(each))):
         with contextlib.suppress(OSError):
-            database = out.with_name(name)
+            database = out.parent / name
             if database.is_file() and _begins(database, _DATABASE):
                 raise _kept(out, "a database: runs, conversations and the queue are such files")
     with contextlib.suppress(OSError):

@@ -284,9 +284,11 @@ def _parse_json(raw: bytes, source: str) -> object:
     try:
         return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
+        nothing = (error.lineno, error.colno) == (1, 1)  # not even its beginning: another file was meant
         raise InputError(
             "form.not_json",
             "{source}: no valid JSON at line {line}, column {column}: {detail}",
+            remedy="forms are written in JSON, and stand before the table where both are named" if nothing else "",
             source=source,
             line=error.lineno,
             column=error.colno,

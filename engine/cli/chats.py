@@ -70,7 +70,7 @@ def export_chats(numbers: tuple[int, ...], out: Path | None, kind: str | None, o
     """Write the conversations NUMBERS (all without any): JSON to be imported again, Markdown to be read."""
     if out is not None:
         spare_inputs(out)
-    if out is not None and out.exists() and not overwrite:
+    if out is not None and out.exists() and not out.is_dir() and not overwrite:
         raise InputError(
             "chat.export_there", "{path} is there already", remedy="--overwrite replaces it", path=str(out)
         )

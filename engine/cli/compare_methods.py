@@ -19,6 +19,7 @@ from engine.batch.compare import (
     Comparison,
     Layout,
     StateKind,
+    check_place,
     comparison_path,
     grid,
 )
@@ -137,6 +138,7 @@ def command(
         pictured = planned.form.pictures is not None
         path = out or comparison_path(options.form, planned.sample.question.id)
         spare_inputs(path, options.form, options.table)
+        check_place(path, overwrite=overwrite)
         async with open_engine(options.engine, options.api_key, say, sees=pictured) as engine:
             begun = open_comparison(path, planned, engine.name, overwrite=overwrite)
             with tqdm(unit=" rows", disable=None, dynamic_ncols=True) as shown:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import stat
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -124,19 +125,26 @@ def import_json(store: ChatStore, data: bytes, source: str) -> list[int]:
 
 
 def read_file(path: Path) -> bytes:
-    """The bytes of a file to import.
+    """The bytes of a file to import, or of a pipe.
 
     Raises:
-        InputError: it cannot be read, or is too large to be an export.
+        InputError: it cannot be read, is a device, or is too large to be an export.
     """
     try:
-        if (size := path.stat().st_size) > MOST_BYTES:
-            raise InputError(
-                "chat.import_size", "{path}: {size} bytes; at most {limit}", path=str(path), size=size, limit=MOST_BYTES
-            )
-        return path.read_bytes()
+        found = path.stat()
+        if stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode):  # it may never end
+            remedy = "import a .json that was exported here"
+            raise InputError("chat.import_device", "{path} is a device, and no file", remedy=remedy, path=str(path))
+        with path.open("rb") as file:
+            # Of a file no more is taken than there is; of a pipe nobody knows how much will come.
+            limit = found.st_size if stat.S_ISREG(found.st_mode) else MOST_BYTES
+            data = b"" if found.st_size > MOST_BYTES else file.read(limit + 1)
     except OSError as error:
         raise InputError("chat.import_file", "{path}: {why}", path=str(path), why=error.strerror) from error
+    if max(found.st_size, len(data)) > MOST_BYTES:
+        message = "{path} has more than {limit} bytes; no export has"
+        raise InputError("chat.import_size", message, path=str(path), limit=MOST_BYTES)
+    return data
 
 
 def write_file(path: Path, text: str) -> None:
@@ -145,6 +153,8 @@ def write_file(path: Path, text: str) -> None:
     Raises:
         UserError: it cannot be written.
     """
+    if path.is_dir():
+        raise InputError("chat.export_folder", "{path} is a folder; name a file", path=str(path))
     part = path.with_name(f".{path.name}.part")
     try:
         part.write_text(text, encoding="utf-8")

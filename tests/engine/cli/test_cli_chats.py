@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,21 @@ def test_export_and_import(two: list[int], tmp_path: Path, capsys: pytest.Captur
     assert said(capsys, "export", str(two[0]), "--format", "md").startswith("# What is rain?")
     assert "Markdown is for reading" in said(capsys, "import", str(tmp_path / "chat.md"), code=BAD_INPUT)
     assert "there is no conversation 99" in said(capsys, "export", "99", code=BAD_INPUT)
+
+
+def test_files_that_are_none(two: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = said(capsys, "export").encode()
+    for out in (tmp_path, Path(".")):
+        for more in ([], ["--overwrite"]):
+            assert "is a folder; name a file" in said(capsys, "export", "--out", str(out), *more, code=BAD_INPUT)
+    assert "No such file" in said(capsys, "export", "--out", str(tmp_path / "none" / "x.json"), code=BAD_INPUT)
+    assert "/dev/zero is a device, and no file" in said(capsys, "import", "/dev/zero", code=BAD_INPUT)
+    end, other = os.pipe()
+    os.write(other, whole)
+    os.close(other)
+    assert "2 conversations" in said(capsys, "import", f"/dev/fd/{end}")
+    os.close(end)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_restore_and_purge(two: list[int], capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,6 +163,13 @@ def test_with_json_an_error_is_the_protocols_failed_line(files: Any, capsys: pyt
     assert "txet" in event["message"]
 
 
+def test_a_table_in_the_place_of_the_form_is_told(files: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    command, form, table, *more = files()
+    said = refused([command, table, form, *more], capsys)
+    assert "table.csv: no valid JSON at line 1, column 1" in said
+    assert "stand before the table" in said
+
+
 def test_draws_are_a_number_or_auto(files: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*files(), "--draws", "some"]) == BAD_INPUT
     assert "neither a number nor auto" in capsys.readouterr().err

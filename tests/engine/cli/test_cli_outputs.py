@@ -136,6 +136,42 @@ def test_a_name_that_promises_another_kind_of_file_is_refused(
     assert list(paths.logs_dir().glob("engine*")) == [], "no engine was started"
 
 
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [
+        (".", "is a folder"),
+        ("none/c.json", "there is no folder"),
+        ("old.json", "is no comparison"),
+        ("/", "is a folder"),
+    ],
+)
+def test_a_comparison_that_cannot_be_kept_is_refused_before_an_engine(
+    inputs: Any, out: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("old.json").write_text("{}")
+    capsys.readouterr()
+    assert run([*COMPARE, "--out", out]) == BAD_INPUT
+    said = capsys.readouterr().err
+    assert words in said
+    assert "Traceback" not in said
+    assert list(paths.logs_dir().glob("engine*")) == [], "an engine was started"
+
+
+@pytest.mark.parametrize("out", [".", "/", "none/x.json"])
+@pytest.mark.parametrize("arguments", [EXPORT, ["form", "import", "body.json"], ["export", "RUN"]], ids=" ".join)
+def test_a_place_for_no_file_is_named(
+    inputs: Any, arguments: list[str], out: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = inputs()
+    capsys.readouterr()
+    given = [os.environ["RUN"] if each == "RUN" else each for each in arguments]
+    assert run([*given, "--out", out, "--overwrite"]) == BAD_INPUT
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert len(said.splitlines()) <= 2
+    assert inputs() == before
+
+
 def test_an_import_writes_both_files_or_none(inputs: Any, capsys: pytest.CaptureFixture[str]) -> None:
     before = inputs()
     assert run(["form", "import", "body.json", "--out", "new.json", "--table", "table.csv"]) == BAD_INPUT
