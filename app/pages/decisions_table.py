@@ -147,13 +147,17 @@ class TablePart(QWidget):
         if found is None:
             self.pictures.show_check("", bad=False)
         elif not found.faults:
-            text = counted(found.rows, self.tr("The picture of the first row is there."), self._all_there())
+            text = counted(found.rows, self.tr("The picture of the first row is there."), self._all_there(found.chosen))
             self.pictures.show_check(text, bad=False)
         else:
             text = self.tr("{n} of the first {all} rows would get no answer for want of a picture: {first}")
+            if found.chosen:
+                text = self.tr("{n} of the first {all} chosen rows would get no answer for want of a picture: {first}")
             self.pictures.show_check(text.format(n=found.faults, all=found.rows, first=found.first), bad=True)
 
-    def _all_there(self) -> str:
+    def _all_there(self, chosen: bool) -> str:
+        if chosen:
+            return self.tr("The pictures of the first {n} chosen rows are there.")
         return self.tr("The pictures of the first {n} rows are there.")
 
     def _select(self, wanted: RowsWanted) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -53,6 +54,7 @@ class PicturesPresenter(QObject):
         self.check: PictureCheck | None = None
         decisions.row_changed.connect(self._look)
         decisions.table.changed.connect(self._look)
+        decisions.table.selection_changed.connect(self._look)
 
     @property
     def sight(self) -> Sight:
@@ -85,10 +87,10 @@ class PicturesPresenter(QObject):
             return
         states = RowStates.of_pictures(form, facts.columns, facts.path)
         of_table = (form.pictures, facts.path, facts.columns, facts.rows)
-        if of_table != self._looked:
-            self._looked = of_table
-            rows = [(place + 1, table.row(place)) for place in range(min(ROWS, table.sample_size))]
-            spawn(self, self._check(of_table, states, rows), "look at pictures")
+        of_rows = (*of_table, table.selection)
+        if of_rows != self._looked:
+            self._looked = of_rows
+            spawn(self, self._check(of_rows, states), "look at pictures")
         of_row = (*of_table, row)
         if of_row != self._shown:
             self._shown = of_row
@@ -100,8 +102,16 @@ class PicturesPresenter(QObject):
             self.row_ready.emit(())
             self.checked.emit(None)
 
-    async def _check(self, wanted: object, states: RowStates, rows: Sequence[tuple[int, dict[str, str]]]) -> None:
-        found = await asyncio.to_thread(check_rows, states, rows)
+    async def _check(self, wanted: object, states: RowStates) -> None:
+        """Of the rows that a run would read; none where the filter fails, which is said beside it."""
+        table, found = self._decisions.table, None
+        chosen = bool(table.selection)
+        try:
+            rows = await table.first_selected(ROWS)
+            if rows:
+                found = replace(await asyncio.to_thread(check_rows, states, rows), chosen=chosen)
+        except EngineError:
+            found = None
         if wanted == self._looked:
             self.check = found
             self.checked.emit(found)

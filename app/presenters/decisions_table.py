@@ -18,7 +18,7 @@ from engine.batch.form import check_columns
 from engine.batch.pasted import save_pasted
 from engine.batch.row_sample import sample_rows
 from engine.batch.row_state import RowStates
-from engine.batch.selection import Selection, check_filter, select
+from engine.batch.selection import Selection, check_filter, first_selected, select
 from engine.batch.tables import Table, TableFormat, sniff
 from engine.batch.template import RowTemplate, column_reference
 from engine.domain.form import Form
@@ -154,6 +154,18 @@ class TablePresenter(QObject):
             return "", str(error)
         nothing = states.nothing(state)
         return state, self.tr("This row names no picture; a run skips it.") if nothing else ""
+
+    async def first_selected(self, count: int) -> list[tuple[int, dict[str, str]]]:
+        """(number, cells by column) of the first rows that a run would read.
+
+        Raises:
+            InputError: no table, or the filter fails.
+        """
+        if self.facts is None or self._format is None:
+            raise InputError("table.none", "no table is open", remedy="open one in step 2")
+        table, columns = Table(Path(self.facts.path), self._format), self.columns
+        rows = await asyncio.to_thread(first_selected, table, self.selection, count)
+        return [(number, dict(zip(columns, cells, strict=True))) for number, cells in rows]
 
     async def sampled(self, form: Form, count: int) -> list[tuple[str, State]]:
         """(number, state) of rows at random out of those that a run would read: those that the command line draws too.

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLineEdit, QWidget
 
 from app.widgets.decisions.flow import FlowLayout
 from app.widgets.decisions.parts import FieldMessage, form_field, hbox, label, named, vbox
 from app.widgets.decisions.question_editor import ColumnBox
 
 SEPARATOR_WIDTH, COLUMN_WIDTH = 60, 200  # pixels
+BESIDE = 130  # average characters of the font that the fields and a sentence beside them need
 
 
 class PictureColumnBar(QWidget):
@@ -47,14 +49,26 @@ class PictureColumnBar(QWidget):
         self._between = label(self.tr("separated by"), "muted")
         self._between.setBuddy(self.separator)
         line = FlowLayout(spacing=16)
-        several = QWidget()
+        several, fields = QWidget(), QWidget()
         several.setLayout(hbox(title, self.column, self._between, self.separator))
         for part in (before, several):
             line.addWidget(part)
-        self.setLayout(vbox(line, self.message, self._found, spacing=4))
+        fields.setLayout(line)
+        said = vbox(self.message, self._found, spacing=4)
+        said.addStretch(1)
+        self._line = hbox(fields, spacing=16)
+        self._line.addLayout(said, 1)
+        self.setLayout(self._line)
         self.column.column_edited.connect(lambda _column: self._emit())
         self.separator.textEdited.connect(lambda _text: self._emit())
         self.show_column("", "")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """What is said about the pictures stands beside their fields, or right below them where that is too narrow."""
+        super().resizeEvent(event)
+        room = BESIDE * self.fontMetrics().averageCharWidth()
+        ways = QBoxLayout.Direction
+        self._line.setDirection(ways.LeftToRight if self.width() >= room else ways.TopToBottom)
 
     def show_column(self, column: str, separator: str) -> None:
         """What the form says."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from decisions_driver import Place, leaving
-from desk_driver import expect, within
+from desk_driver import expect, until, within
 from fakes.seeing_engine import SeeingEngine, png, seeing_engine
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QPlainTextEdit, QScrollArea, QTableWidget, QWidget
@@ -23,6 +23,7 @@ from app.widgets.decisions.parts import vbox
 from app.widgets.decisions.picture_strip import PictureStrip
 from engine import paths
 from engine.batch.picture_check import PictureCheck
+from engine.batch.selection import Selection
 from engine.client.sight import BLIND_TOY
 from engine.domain.picture import PictureColumn
 from engine.domain.question import Noul
@@ -145,6 +146,53 @@ async def test_an_engine_that_does_not_see_is_said_before_anything_is_read(place
     choose_column(place, "")
     assert words(place, "form_pictures.message") == ""
     assert place.find(QAbstractButton, "run_start").isEnabled()
+
+
+@leaving
+async def test_the_look_at_pictures_takes_the_rows_that_the_filter_leaves(place: Place) -> None:
+    await form_over_pictures(place)
+    pictures, table = place.page.pictures, place.page.presenter.table
+    checked = expect(pictures.checked.connect)
+    choose_column(place, "photo")
+    (found,) = await within(checked)
+    assert (found.rows, found.faults, found.chosen) == (4, 1, False)
+    for where, first, rows, faults in (
+        ('colour == "green"', None, 1, 0),
+        ('colour == "red"', None, 2, 1),
+        ("", 3, 3, 0),
+        ("", None, 4, 1),
+    ):
+        checked = expect(pictures.checked.connect)
+        table.select(Selection(where, first=first))
+        (found,) = await within(checked)
+        assert (found.rows, found.faults, found.chosen) == (rows, faults, bool(where or first))
+        assert ("chosen" in words(place, "form_pictures.found")) == (found.chosen and rows > 1)
+    for where in ('colour == "pink"', "colour =="):  # none is left, or nobody knows
+        checked = expect(pictures.checked.connect)
+        table.select(Selection(where))
+        assert await within(checked) == (None,)
+        assert words(place, "form_pictures.found") == ""
+
+
+@leaving
+async def test_what_is_said_about_pictures_stands_beside_their_column(place: Place) -> None:
+    await form_over_pictures(place)
+    checked = expect(place.page.pictures.checked.connect)
+    choose_column(place, "photo")
+    await within(checked)
+    said, column = place.find(QLabel, "form_pictures.found"), place.find(QComboBox, "form_pictures")
+    place.page.resize(1300, 760)
+    await until(lambda: edges(place, said)[0] > edges(place, column)[1])
+    assert abs(edges(place, said)[2] - edges(place, column)[2]) < column.height()
+    place.page.resize(700, 760)
+    await until(lambda: edges(place, said)[0] < edges(place, column)[1])
+    assert 0 < edges(place, said)[2] - edges(place, column)[2] < 2 * column.height()
+
+
+def edges(place: Place, widget: QWidget) -> tuple[int, int, int]:
+    """Left, right and top of a widget on the page."""
+    corner = widget.mapTo(place.page, widget.rect().topLeft())
+    return corner.x(), corner.x() + widget.width(), corner.y()
 
 
 @leaving
