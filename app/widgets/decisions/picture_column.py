@@ -67,8 +67,9 @@ class PictureColumnBar(QWidget):
         """What is said about the pictures stands beside their fields, or right below them where that is too narrow."""
         super().resizeEvent(event)
         room = BESIDE * self.fontMetrics().averageCharWidth()
-        ways = QBoxLayout.Direction
-        self._line.setDirection(ways.LeftToRight if self.width() >= room else ways.TopToBottom)
+        ways, beside = QBoxLayout.Direction, self.width() >= room
+        self._line.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
+        self._line.setSpacing(16 if beside else 4)
 
     def show_column(self, column: str, separator: str) -> None:
         """What the form says."""

@@ -186,7 +186,7 @@ async def test_what_is_said_about_pictures_stands_beside_their_column(place: Pla
     assert abs(edges(place, said)[2] - edges(place, column)[2]) < column.height()
     place.page.resize(700, 760)
     await until(lambda: edges(place, said)[0] < edges(place, column)[1])
-    assert 0 < edges(place, said)[2] - edges(place, column)[2] < 2 * column.height()
+    await until(lambda: 0 < edges(place, said)[2] - edges(place, column)[2] < 2 * column.height())
 
 
 def edges(place: Place, widget: QWidget) -> tuple[int, int, int]:
