@@ -295,8 +295,9 @@ def _question(form: Form, wanted: str | None) -> Question:
         raise InputError(
             "comparison.no_question",
             "{form}: {what}",
-            remedy="name a column with the right answers as the question's gold",
+            remedy="name a column with the right answers as the question's gold" if wanted is None else "{there}",
             form=form.name,
             what=f"no question is called {wanted}" if wanted is not None else "no question has a gold column",
+            there=f"its questions are {', '.join(question.id for question in form.questions)}",
         )
     return found

@@ -16,8 +16,9 @@ from engine.batch.export import check_holds, check_target
 from engine.batch.prepare import has_pictures
 from engine.batch.rounds import MORE_DRAWS, add_questions, check_round, reread, retry
 from engine.batch.runner import MAX_CONCURRENCY
-from engine.cli.decide import NICENESS, Draws
+from engine.cli.decide import NICENESS
 from engine.cli.deciding import MOST, START, Ending, go_on
+from engine.cli.draws_option import Draws
 from engine.cli.engines import EMBEDDED, HELP, check_choice, open_engine
 from engine.cli.reporting import JsonReporter, Reporter, TerminalReporter
 from engine.cli.steering import check_stdin

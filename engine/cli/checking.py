@@ -17,6 +17,7 @@ from engine.batch.form import load_form
 from engine.batch.row_sample import SampledRow, sample_rows
 from engine.batch.selection import Selection
 from engine.batch.tables import Table, open_table, sniff
+from engine.cli.draws_option import Draws
 from engine.cli.engines import EMBEDDED, HELP, OpenEngine, check_choice, open_engine
 from engine.cli.picture_options import column_option, separator_option, with_pictures
 from engine.client.http import EngineClient
@@ -43,7 +44,7 @@ class CheckOptions:
     delimiter: str | None
     no_header: bool
     sheet: str | None = None
-    draws: str | None = None
+    draws: Literal["auto"] | int | None = None
     wire: Literal["canvas", "native"] | None = None
     where: str | None = None
     picture_column: str | None = None
@@ -56,11 +57,8 @@ class CheckOptions:
             InputError: the form is faulty.
         """
         form = load_form(self.form)
-        draws: Literal["auto"] | int | None = None
-        if self.draws is not None:
-            draws = "auto" if self.draws == "auto" else int(self.draws)
         method = form.method
-        method = replace(method, draws=draws or method.draws, wire=self.wire or method.wire)
+        method = replace(method, draws=self.draws or method.draws, wire=self.wire or method.wire)
         return with_pictures(replace(form, method=method), self.picture_column, self.picture_separator)
 
     @property
@@ -115,12 +113,7 @@ _TABLE_OPTIONS: tuple[Callable[[Command], Command], ...] = (
     separator_option,
 )
 _METHOD_OPTIONS: tuple[Callable[[Command], Command], ...] = (
-    click.option(
-        "--draws",
-        type=click.Choice(["auto", *map(str, range(1, 33))]),
-        metavar="N|auto",
-        help="Looks per question; else as the form says.",
-    ),
+    click.option("--draws", type=Draws(), help="Looks per question, 1 to 32, or auto; else as the form says."),
     click.option("--wire", type=click.Choice(["canvas", "native"]), help="How to ask; else as the form says."),
 )
 

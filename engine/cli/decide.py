@@ -9,33 +9,17 @@ from typing import Literal
 
 import click
 
-from engine.batch.form_wire import MAX_DRAWS, MAX_STEPS
+from engine.batch.form_wire import MAX_STEPS
 from engine.batch.runner import MAX_CONCURRENCY
 from engine.cli.decide_options import DecideOptions
 from engine.cli.deciding import MOST, START, decide
+from engine.cli.draws_option import Draws
 from engine.cli.engines import EMBEDDED, HELP
 from engine.cli.picture_options import column_option, separator_option
 from engine.cli.reporting import JsonReporter, TerminalReporter
 from engine.supervise.lifecycle import KEY_VARIABLE
 
 NICENESS = 5
-
-
-class Draws(click.ParamType[Literal["auto"] | int]):
-    """``auto`` or a number of draws."""
-
-    name = "N|auto"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Literal["auto"] | int:
-        if value == "auto":
-            return "auto"
-        try:
-            draws = int(str(value))
-        except ValueError:
-            self.fail(f"{value!r} is neither a number nor auto", param, ctx)
-        if not 1 <= draws <= MAX_DRAWS:
-            self.fail(f"{draws} is not in the range 1 to {MAX_DRAWS}, nor auto", param, ctx)
-        return draws
 
 
 class _Delimiter(click.ParamType[str]):

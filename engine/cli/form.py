@@ -218,7 +218,7 @@ async def _try_row(options: CheckOptions, number: int) -> RowTried:
     pictured = form.pictures is not None
     check_choice(options.engine, sees=pictured)
     check_reading(form.questions, form.method)
-    chosen = await asyncio.to_thread(lambda: _row(form, options.open_table(), number))
+    chosen = await asyncio.to_thread(lambda: _asked_row(form, options.open_table(), number))
     async with open_engine(options.engine, options.api_key, say, sees=pictured) as engine:
         return await try_row(engine.client, form.questions, form.method, chosen.state)
 
@@ -230,6 +230,17 @@ async def _try_rows(options: CheckOptions, count: int) -> tuple[RowsTried, int]:
         for note in reader.notes:
             say(note)
         return await try_rows(reader, [(row.key, row.state) for row in rows]), total
+
+
+def _asked_row(form: Form, table: Table, number: int) -> SampledRow:
+    """The same of a row that a run would read."""
+    row = _row(form, table, number)
+    if why := RowStates.of_table(form, table).nothing(row.state):
+        message = "{path}: row {row}: {why}, so a run skips it"
+        raise InputError(
+            "form.row_skipped", message, remedy="try another row", path=str(table.path), row=number, why=why
+        )
+    return row
 
 
 def _row(form: Form, table: Table, number: int) -> SampledRow:

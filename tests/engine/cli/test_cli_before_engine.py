@@ -221,3 +221,32 @@ def test_a_filter_of_form_check(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_queue_is_for_new_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["decide", str(write(tmp_path)), str(tmp_path / "table.csv"), "--out", str(tmp_path / "o.csv")]
     assert "--queue is for a new run" in refused([*arguments, "--queue", "--resume"], capsys)
+
+
+@pytest.mark.parametrize("draws", ["0", "33", "some"])
+@pytest.mark.parametrize("command", [["form", "try"], ["check-order"], ["check-interference"]])
+def test_draws_are_the_same_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str], draws: str
+) -> None:
+    arguments = [*command, str(write(tmp_path, NOUL, CHOICE)), str(tmp_path / "table.csv"), "--draws", draws]
+    assert run(arguments) == BAD_INPUT
+    said = capsys.readouterr().err
+    assert "'--draws'" in said
+    assert "auto" in said
+    assert all(len(line) < 200 for line in said.splitlines())
+
+
+def test_a_row_that_a_run_skips_is_not_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    form = str(write(tmp_path))
+    (tmp_path / "table.csv").write_text("text\nhello\n  \n")
+    words = refused(["form", "try", form, str(tmp_path / "table.csv"), "--row", "2"], capsys)
+    assert "row 2: the state is empty, so a run skips it" in words
+
+
+def test_a_question_that_is_not_there_is_told_beside_those_that_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    form = str(write(tmp_path, {**NOUL, "gold": "text"}, CHOICE))
+    words = refused(["compare-methods", form, str(tmp_path / "table.csv"), "--question", "{nope}"], capsys)
+    assert "no question is called {nope}" in words
+    assert "its questions are late, team" in words
