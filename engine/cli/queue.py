@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from engine import paths
+from engine.batch.export import check_target
 from engine.batch.prepare import has_pictures
 from engine.cli.decide import NICENESS
 from engine.cli.deciding import Ending, go_on
@@ -21,7 +22,7 @@ from engine.cli.reporting import JsonReporter, Reporter, TerminalReporter
 from engine.cli.steering import check_stdin
 from engine.errors import InputError, UserError
 from engine.store.run_queue import QueueEntry, RunQueue
-from engine.store.runs import run_path
+from engine.store.runs import RunView, busy, run_path
 from engine.supervise.lifecycle import KEY_VARIABLE
 
 
@@ -138,6 +139,21 @@ async def _run(entry: QueueEntry, api_key: str | None, worker: bool, reporter: R
         worker=worker,
     )
     path = run_path(paths.runs_dir(), entry.run)
+    await asyncio.to_thread(_check, path, ending)
     pictured = await asyncio.to_thread(has_pictures, path)
     async with open_engine(options["engine"], api_key, reporter.note, sees=pictured) as engine:
         return await go_on(path, engine, ending, reporter)
+
+
+def _check(path: Path, ending: Ending) -> None:
+    """What may have changed since the run was put into the queue; before an engine is started for it.
+
+    Raises:
+        InputError: its file can no longer be written.
+        UserError: ``run.busy``: another process works on it.
+    """
+    with RunView(path) as view:
+        table, worker = Path(view.spec.table_path), view.info().worker
+    if worker is not None:
+        raise busy(view.id, worker)
+    check_target(ending.out, overwrite=ending.overwrite, table=table, forms=(ending.form,))
