@@ -98,7 +98,9 @@ class AnalysisPart(QWidget):
             self.goal.addItem(text, goal)
         self.least.hide()
         save = button(self.tr("Save all numbers…"), "analysis_save_all", self._ask_folder)
-        top = hbox(self.question, 1, save)
+        top = FlowLayout(spacing=8)
+        for part in (self.question, save):
+            top.addWidget(part)
         picked = hbox(label(self.tr("Threshold for"), "strong"), self.goal, self.least, 1)
         tried = hbox(label(self.tr("Try"), "strong"), self.at, self._tried)
         tried.setStretchFactor(self._tried, 1)

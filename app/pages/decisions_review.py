@@ -95,7 +95,11 @@ class ReviewPart(QWidget):
 
     # ---- private
     def _build(self) -> None:
-        top = hbox(self.question, label(self.tr("Reviewer"), "muted"), self.author, 1, self._progress)
+        top = FlowLayout(spacing=8)
+        reviewer = QWidget()
+        reviewer.setLayout(hbox(label(self.tr("Reviewer"), "muted"), self.author))
+        for part in (self.question, reviewer, self._progress):
+            top.addWidget(part)
         left = QWidget()
         left.setLayout(vbox(self._head, self._asked, self.input))
         right = QWidget()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -23,12 +23,14 @@ from app.presenters.run_draws import DrawsPresenter
 from app.presenters.run_results import ResultsPresenter
 from app.presenters.run_results_read import QuestionOutcome
 from app.tasks import spawn
-from app.widgets.decisions.parts import EmptyState, ScrollPane, bare_splitter, card, counted, named, vbox
+from app.widgets.decisions.flow import WrappingPane
+from app.widgets.decisions.parts import EmptyState, ScrollPane, card, counted, named, vbox
 from app.widgets.decisions.results_view import ResultsView
 from app.widgets.decisions.run_header import RunControls, RunHeader
 from app.widgets.decisions.run_list import RunList
 from app.widgets.decisions.run_setup import RunSetup
 from app.widgets.decisions.run_summary import QuestionSummary, RunSummary
+from app.widgets.decisions.side_by_side import SideBySide
 from engine.domain.run import Progress, RunInfo, Totals
 
 ANSWERS, SUMMARY, REVIEW, ANALYSIS = range(4)  # tabs
@@ -107,23 +109,20 @@ class RunsPart(QWidget):
         tabs.addTab(scroll, self.tr("Summary"))
         tabs.addTab(self._padded(self.review), self.tr("Review"))
         tabs.addTab(self._padded(self.analysis), self.tr("Analysis"))
-        opened = QWidget()
-        opened.setLayout(vbox(self.header, tabs, spacing=10))
+        opened = ScrollPane(WrappingPane(vbox(self.header, tabs, spacing=10)))
         self._stack.addWidget(self._make_empty())
         self._stack.addWidget(opened)
-        splitter = bare_splitter("runs_splitter", ScrollPane(left), self._stack, sizes=(270, 720))
-        splitter.setStretchFactor(1, 1)
-        outer = vbox(splitter)
+        self._offered = ScrollPane(left)
+        self.panes = SideBySide("runs_splitter", self._offered, self._stack, (270, 720))
+        outer = vbox(self.panes)
         outer.setContentsMargins(16, 12, 16, 12)
         self.setLayout(outer)
         self.tabs = tabs
 
     def _padded(self, widget: QWidget) -> QWidget:
-        holder = QWidget()
         box = vbox(widget)
         box.setContentsMargins(0, 12, 0, 0)
-        holder.setLayout(box)
-        return holder
+        return WrappingPane(box)
 
     def _make_empty(self) -> EmptyState:
         empty = EmptyState(
@@ -160,12 +159,16 @@ class RunsPart(QWidget):
         self.answers.draws_wanted.connect(lambda detail: self.draws.read(results.run_id, detail))
         self.draws.ready.connect(self.answers.show_draws)
         self.draws.failed.connect(self.answers.draws.show_error)
+        self.panes.narrow_changed.connect(self.header.back.setVisible)
+        self.header.back_requested.connect(self._go_back)
+        self.list.activated.connect(lambda: self.panes.turn_to(self._stack))
         self.header.pause_requested.connect(runs.pause)
         self.header.cancel_requested.connect(lambda: self.queue.presenter.cancel(results.run_id))
         self.header.queue_requested.connect(lambda: self.queue.add_stored(results.run_id))
         self.header.dequeue_requested.connect(lambda: self.queue.presenter.remove(results.run_id))
         self.queue.presenter.changed.connect(self._show_controls)
         self.queue.view.opened.connect(self._open)
+        self.queue.view.opened.connect(lambda _run: self.panes.turn_to(self._stack))
         self.header.resume_requested.connect(self._resume)
         self.header.again_requested.connect(lambda: self.rounds.ask(results.run_id))
         self.header.export_requested.connect(lambda: self.exports.ask(runs.info(results.run_id)))
@@ -191,6 +194,11 @@ class RunsPart(QWidget):
         asked_for = not self._runs.status.queue or shown in ("", self._watched)
         if run_id != shown and asked_for:
             self._results.open(run_id)
+            self.panes.turn_to(self._stack)
+
+    def _go_back(self) -> None:
+        self.panes.turn_to(self._offered)
+        self.list.view.setFocus()
 
     def _on_ended(self, run_id: str, _how: str) -> None:
         self._watched = run_id
@@ -220,20 +228,33 @@ class RunsPart(QWidget):
         self.runs_model.show_runs(self._runs.runs)
         if status.run and status.run == self._results.run_id:
             self._results.follow(status.phase in ("running", "stopping"))
-            if status.progress is not None:
-                moving = status.phase == "running"
-                self._show_progress(status.progress if moving else replace(status.progress, rate=0.0, eta_s=None))
+            if status.progress is not None and status.phase == "running":
+                self._show_progress(status.progress)
         self._show_controls()
 
     def _show_progress(self, progress: Progress) -> None:
         if progress.totals.answers or not progress.done:
             self.header.show_progress(progress)
 
+    def _show_stored(self, run: RunInfo, totals: Sequence[Totals]) -> None:
+        """How far the run that is open is on disk: what a worker told last may be a second old."""
+        added = Totals(
+            sum(each.ok for each in totals),
+            sum(each.unreadable for each in totals),
+            sum(each.error for each in totals),
+            sum(each.skipped for each in totals),
+        )
+        whole = run.rows * len(run.question_ids)
+        self.header.show_progress(Progress(added.answers, whole, 0.0, None, added))
+
     def _show_controls(self) -> None:
         run = self._runs.info(self._results.run_id)
         status = self._runs.status
         ours = bool(status.run) and status.run == self._results.run_id
         self.header.show_controls(self._own_controls() if ours else self._stored_controls(run))
+        going = status.phase != "paused" if ours else run is not None and run.state == "running"
+        finished = run is None or run.state == "finished"
+        self.answers.show_state("running" if going else "finished" if finished else "unfinished")
 
     def _own_controls(self) -> RunControls:
         status = self._runs.status
@@ -281,6 +302,8 @@ class RunsPart(QWidget):
     # ---- the run that is open
     def _on_opened(self, info: RunInfo | None) -> None:
         self._stack.setCurrentIndex(0 if info is None else 1)
+        if info is None:
+            self.panes.turn_to(self._offered)
         form = self._results.form
         questions = form.questions if form is not None else ()
         self.review.set_run("" if info is None else info.id, questions)
@@ -288,14 +311,7 @@ class RunsPart(QWidget):
         if info is None:
             return
         self.header.show_run(info)
-        totals = [info.totals.get(question, Totals()) for question in info.question_ids]
-        added = Totals(
-            sum(each.ok for each in totals),
-            sum(each.unreadable for each in totals),
-            sum(each.error for each in totals),
-            sum(each.skipped for each in totals),
-        )
-        self.header.show_progress(Progress(info.done, info.rows * len(info.question_ids), 0.0, None, added))
+        self._show_stored(info, [info.totals.get(question, Totals()) for question in info.question_ids])
         self.answers.set_questions(questions)
         self._show_outcome([])
         self.list.select(info.id)
@@ -303,6 +319,9 @@ class RunsPart(QWidget):
 
     def _show_outcome(self, outcomes: list[QuestionOutcome]) -> None:
         self._outcomes = outcomes
+        run, status = self._runs.info(self._results.run_id), self._runs.status
+        if outcomes and run is not None and not (status.run == run.id and status.phase == "running"):
+            self._show_stored(run, [outcome.totals for outcome in outcomes])
         if self.tabs.currentIndex() == SUMMARY:
             self._show_summary()
 

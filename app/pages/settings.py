@@ -86,8 +86,8 @@ class SettingsPage(QWidget):
         )
 
     def _desktop(self) -> QFrame:
-        self.notifications = QCheckBox(self.tr("When long work ends in the background"))
-        self.tray = QCheckBox(self.tr("Show an icon with the engine's state"))
+        self.notifications = QCheckBox(self.tr("When long work has ended"))
+        self.tray = QCheckBox(self.tr("An icon with the engine's state"))
         self.on_close = ChoiceField(
             (
                 ("ask", self.tr("Ask while something is going")),

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.models.engine_state import EngineState
 from app.models.notice import Notice, as_sentence
@@ -13,6 +22,7 @@ from app.widgets.icons import IconButton, ThemedButton, ThemedIcon, pixmap
 
 MAX_NOTICES = 20  # kept; the newest is shown, the others on request
 RAIL_WIDTH = 196  # pixels
+NOTICE_SHARE = 0.3  # of the window's height, at most; more is scrolled
 INFO_SHOWN_MS = 6000  # infos leave by themselves; warnings and errors stay until closed
 
 
@@ -139,6 +149,48 @@ class NoticeCard(QFrame):
         return column
 
 
+class NoticeScroll(QScrollArea):
+    """Cards above one another, as high as they are wide enough for, up to a limit; beyond it they are scrolled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._most = 0
+        content = QWidget()
+        self.cards = QVBoxLayout(content)
+        self.cards.setContentsMargins(0, 0, 0, 0)
+        self.cards.setSpacing(6)
+        self.setWidget(content)
+
+    def limit(self, most: int) -> None:
+        """``most``: pixels that it may be high."""
+        self._most = most
+        self.fit()
+
+    def fit(self) -> None:
+        """As high as the cards that are shown, or as it may be."""
+        frame = 2 * self.frameWidth()
+        wanted = self.cards.totalHeightForWidth(self.width() - frame) + frame
+        self.setFixedHeight(min(wanted, self._most) if self._most else wanted)
+
+    def minimumSizeHint(self) -> QSize:
+        needed = self.cards.minimumSize().width() + self.verticalScrollBar().sizeHint().width()
+        return QSize(needed + 2 * self.frameWidth(), self.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.fit()
+
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:  # a card has come, gone, or has other words
+            self.fit()
+        return done
+
+
 class NoticeStack(QWidget):
     """The newest notice, and how many older ones there are; they unfold below it. The oldest gives way."""
 
@@ -148,6 +200,8 @@ class NoticeStack(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._layout = QVBoxLayout(self)
         self._layout.setSpacing(6)
+        self._scroll = NoticeScroll()
+        self._layout.addWidget(self._scroll)
         self._cards: list[NoticeCard] = []  # the newest first
         self._more = ThemedButton("", "notices.more", role="quiet")
         self._more.setCheckable(True)
@@ -162,10 +216,14 @@ class NoticeStack(QWidget):
         card = NoticeCard(notice)
         card.dismissed.connect(self._dismiss)
         self._cards.insert(0, card)
-        self._layout.insertWidget(0, card)
+        self._scroll.cards.insertWidget(0, card)
         for old in self._cards[MAX_NOTICES:]:
             self._dismiss(old)
         self._arrange()
+
+    def limit(self, height: int) -> None:
+        """``height``: of the window in pixels. Notices take their share of it, and leave the rest to the page."""
+        self._scroll.limit(round(NOTICE_SHARE * height))
 
     def withdraw(self, topic: str) -> None:
         """Takes away the notices of a topic."""
@@ -190,6 +248,7 @@ class NoticeStack(QWidget):
             return
         for place, card in enumerate(self._cards):
             card.setVisible(place == 0 or self._more.isChecked())
+        self._scroll.setVisible(bool(self._cards))
         self._more.setVisible(hidden > 0)
         text = self.tr("Show only the newest") if self._more.isChecked() else self.tr("{n} more").format(n=hidden)
         self._more.setText(text)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSettings, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QPaintEvent, QShortcut
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
@@ -143,6 +143,10 @@ class MainWindow(QMainWindow):
         if not self._painted:
             self._painted = True
             self.painted.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.notices.limit(event.size().height())
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

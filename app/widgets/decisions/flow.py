@@ -38,8 +38,10 @@ class WrappingPane(QWidget):
 class FlowLayout(QLayout):
     """Items from left to right, then on the next line."""
 
-    def __init__(self, parent: QWidget | None = None, spacing: int = 6) -> None:
+    def __init__(self, parent: QWidget | None = None, spacing: int = 6, *, centred: bool = False) -> None:
+        """``centred``: each line stands in the middle."""
         super().__init__(parent)
+        self._centred = centred
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(spacing)
         self._items: list[QLayoutItem] = []
@@ -79,15 +81,29 @@ class FlowLayout(QLayout):
         return size
 
     def _place(self, rect: QRect, *, move: bool) -> int:
-        x, y, line = rect.x(), rect.y(), 0
+        y = rect.y()
+        for line in self._lines(rect.width()):
+            sizes = [item.sizeHint() for item in line]
+            wide = sum(size.width() for size in sizes) + self.spacing() * (len(line) - 1)
+            x = rect.x() + (max(0, rect.width() - wide) // 2 if self._centred else 0)
+            for item, size in zip(line, sizes, strict=True):
+                if move:
+                    item.setGeometry(QRect(QPoint(x, y), size))
+                x += size.width() + self.spacing()
+            y += max(size.height() for size in sizes) + self.spacing()
+        return max(0, y - self.spacing() - rect.y())
+
+    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        """The items that are shown, by line."""
+        lines: list[list[QLayoutItem]] = []
+        x = 0
         for item in self._items:
             if item.isEmpty():  # hidden
                 continue
-            size = item.sizeHint()
-            if x > rect.x() and x + size.width() > rect.right() + 1:
-                x, y, line = rect.x(), y + line + self.spacing(), 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), size))
-            x += size.width() + self.spacing()
-            line = max(line, size.height())
-        return y + line - rect.y()
+            wide = item.sizeHint().width()
+            if not lines or x + wide > width:
+                lines.append([])
+                x = 0
+            lines[-1].append(item)
+            x += wide + self.spacing()
+        return lines

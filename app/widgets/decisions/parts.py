@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import set_role
+from app.widgets.decisions.flow import FlowLayout
 from app.widgets.icons import IconButton
 
 SPACE = 8  # pixels between related things; twice that between groups
@@ -109,9 +110,8 @@ class ScrollPane(QScrollArea):
         least = super().minimumSizeHint()
         if self._sideways:
             return least
-        return QSize(
-            self._content.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width(), least.height()
-        )
+        needed = self._content.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        return QSize(needed + 2 * self.frameWidth(), least.height())
 
 
 def button(text: str, name: str, on_click: Callable[[], object], *, role: str = "", tip: str = "") -> QPushButton:
@@ -301,11 +301,10 @@ class EmptyState(QWidget):
         words.setMaximumWidth(self.WIDTH)
         for part in (heading, self.text):
             part.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        buttons = hbox(1)
+        buttons = FlowLayout(spacing=SPACE, centred=True)
         for place, (key, caption) in enumerate(actions):
             made = button(caption, f"{name}.{key}", partial(self.chosen.emit, key), role="" if place else "primary")
             buttons.addWidget(made)
-        buttons.addStretch(1)
         middle = hbox(1, words, 1)
         middle.setStretchFactor(words, 100)  # up to its width; less in a small window
         self.setLayout(vbox(2, middle, buttons, 3, spacing=18))

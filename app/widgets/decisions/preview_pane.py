@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QPushButton, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 from app.models.decisions_preview import PreviewFacts, TrialFacts
@@ -13,10 +14,12 @@ from app.widgets.decisions.answer_view import AnswerView
 from app.widgets.decisions.both_ways import BothWays
 from app.widgets.decisions.charts import CanvasStrip
 from app.widgets.decisions.draws_view import DrawsView
+from app.widgets.decisions.flow import FlowLayout, WrappingPane
 from app.widgets.decisions.parts import (
     EmptyState,
     FieldMessage,
     FixedText,
+    ScrollPane,
     bare_splitter,
     button,
     card,
@@ -27,6 +30,7 @@ from app.widgets.decisions.parts import (
     vbox,
 )
 from app.widgets.decisions.picture_strip import PictureStrip
+from app.widgets.decisions.side_by_side import NARROW
 from engine.domain.reading import Method
 
 LEAST_CHARACTERS = 3  # of a choice that can be read in a small window
@@ -169,19 +173,13 @@ class PreviewPane(QWidget):
             self.read_requested.emit(self.row.value() - 1, self.question.currentText(), joint)
 
     def _build(self) -> None:
-        bar = hbox(
-            label(self.tr("Row"), "muted"),
-            self.row,
-            label(self.tr("Question"), "muted"),
-            self.question,
-            self.method,
-            self.read_button,
-            1,
-        )
-        more = hbox(self.both_button, self.rows_button, self.estimate, 1)
-        more.setStretchFactor(self.estimate, 100)  # all that the buttons leave
-        for box in (self.question, self.method):
-            bar.setStretchFactor(box, 4)
+        bar = FlowLayout(spacing=8)
+        for text, field in ((self.tr("Row"), self.row), (self.tr("Question"), self.question)):
+            part = QWidget()
+            part.setLayout(hbox(label(text, "muted"), field))
+            bar.addWidget(part)
+        for widget in (self.method, self.read_button, self.both_button, self.rows_button):
+            bar.addWidget(widget)
         empty = EmptyState(
             "preview_empty",
             self.tr("See one read laid open"),
@@ -192,20 +190,36 @@ class PreviewPane(QWidget):
         )
         self._stack.addWidget(empty)
         self._stack.addWidget(self._laid_open())
-        outer = vbox(bar, more, self.message, self.both, self._stack, spacing=10)
+        outer = vbox(bar, self.estimate, self.message, self.both, self._stack, spacing=10)
         outer.setStretchFactor(self._stack, 1)
         outer.setContentsMargins(16, 12, 16, 12)
-        self.setLayout(outer)
+        self.setLayout(vbox(ScrollPane(WrappingPane(outer))))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_splitter"):
+            self._arrange()
+
+    def _arrange(self) -> None:
+        """The answer beside the prompt, or below it on a narrow page."""
+        narrow = self.width() < NARROW * self.fontMetrics().averageCharWidth()
+        self._splitter.setOrientation(Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal)
 
     def _laid_open(self) -> QWidget:
         left = QWidget()
-        hint = label(self.tr("noise stands in the marked slot; one denoise step fills it"), "muted")
+        hint = label(self.tr("noise stands in the marked slot; one denoise step fills it"), "muted", wrap=True)
+        title = hbox(label(self.tr("Canvas"), "heading"), hint)
+        title.setStretchFactor(hint, 1)
         left.setLayout(
             vbox(
                 self.pictures,
                 label(self.tr("Prompt"), "heading"),
                 self.prompt,
-                hbox(label(self.tr("Canvas"), "heading"), hint, 1),
+                title,
                 self.canvas,
             )
         )
@@ -216,4 +230,5 @@ class PreviewPane(QWidget):
         holder = QWidget()
         holder.setLayout(vbox(card(vbox(self.answer, self.draws)), 1))
         scroll.setWidget(holder)
-        return bare_splitter("preview_splitter", left, scroll, sizes=(560, 380))
+        self._splitter = bare_splitter("preview_splitter", left, scroll, sizes=(560, 380))
+        return self._splitter

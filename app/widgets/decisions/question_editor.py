@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QButtonGroup,
     QComboBox,
     QLineEdit,
@@ -27,6 +28,7 @@ from app.widgets.decisions.parts import Field, FieldMessage, form_field, hbox, l
 from engine.domain.question import Choice, Noul, Option, Question, QuestionType, Score
 
 KINDS: tuple[QuestionType, ...] = ("noul", "choice", "score")
+BESIDE = 76  # average characters of the font that three fields beside one another need
 
 
 class ColumnBox(QComboBox):
@@ -137,6 +139,26 @@ class QuestionEditor(QScrollArea):
         self._holder = self._build()
         self.setWidget(self._holder)
 
+    def minimumSizeHint(self) -> QSize:
+        least = super().minimumSizeHint()
+        needed = self._holder.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        needed += 2 * self.frameWidth()
+        return QSize(needed, least.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_names"):
+            self._arrange()
+
+    def _arrange(self) -> None:
+        beside = self.viewport().width() >= BESIDE * self.fontMetrics().averageCharWidth()
+        ways = QBoxLayout.Direction
+        self._names.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
+
     def show_question(self, question: Question | None) -> None:
         """Show a question; fields whose text is already right are left alone."""
         self._question = question
@@ -213,12 +235,13 @@ class QuestionEditor(QScrollArea):
             page.setLayout(vbox(editor, 1))
             self._pages.append(page)
             self._stack.addWidget(page)
+        self._names = hbox(self.id_field, self.gold_field, self.threshold_field, spacing=16)
         meaning = label(self.tr("Answers"), "strong")
         column = vbox(
             Field(self.tr("Type"), self._make_kinds()),
             self.text_field,
             vbox(meaning, self._stack, self.labels_message, self.advice, spacing=4),
-            hbox(self.id_field, self.gold_field, self.threshold_field, spacing=16),
+            self._names,
             1,
             spacing=16,
         )

@@ -69,6 +69,12 @@ class ResultsFilter(QWidget):
         """How many answers pass."""
         self.count.setText(counted(count, self.tr("{n} answer"), self.tr("{n} answers")))
 
+    @property
+    def narrows(self) -> bool:
+        """Whether it may keep any answer back."""
+        order = ("sort", "descending")
+        return any(value not in (None, "") for name, value in self.wanted().items() if name not in order)
+
     def reset(self) -> None:
         """Take every filter off; the order stays."""
         self._quietly(True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QBoxLayout,
     QHeaderView,
     QScrollArea,
     QStyledItemDelegate,
@@ -22,7 +24,7 @@ from app.models.results_runs import local_time
 from app.theme import set_role, tokens_of
 from app.widgets.decisions.answer_view import STATUS_SIGNS, AnswerView, value_text
 from app.widgets.decisions.draws_view import DrawsView
-from app.widgets.decisions.parts import FixedText, Heads, bare_splitter, hbox, icon_button, label, named, vbox
+from app.widgets.decisions.parts import FixedText, Heads, bare_splitter, button, hbox, icon_button, label, named, vbox
 from app.widgets.decisions.picture_strip import PictureStrip
 from app.widgets.decisions.results_filter import ResultsFilter
 from engine.domain.question import Question
@@ -32,6 +34,7 @@ WIDTHS = (9, 16, 17, 14, 17, 16, 13, 16, 30)  # average characters of the font
 SORTS = {ROW: "row", VALUE: "value", SHARES: "top", ENTROPY: "uncertainty"}  # a click on the column's head
 ROW_ROOM = 14  # pixels around the text of a row
 NARROW = 600  # pixels
+Going = Literal["running", "unfinished", "finished"]  # a run, as far as more answers are concerned
 
 
 class AnswerDelegate(QStyledItemDelegate):
@@ -103,6 +106,7 @@ class ResultsView(QWidget):
         super().__init__(parent)
         self.setObjectName("results")
         self._model = model
+        self._count, self._state = 0, "finished"
         self.filter = ResultsFilter()
         self.filter.changed.connect(self.browse_changed)
         self.table = self._make_table(model)
@@ -128,8 +132,33 @@ class ResultsView(QWidget):
         self.show_nothing()
 
     def show_count(self, count: int) -> None:
+        """So many answers pass the filter."""
+        self._count = count
         self.filter.show_count(count)
-        self._nothing.setVisible(not count)
+        self._show_empty()
+
+    def show_state(self, state: Going) -> None:
+        """What an empty table means: answers may still come, or not."""
+        if state != self._state:
+            self._state = state
+            self._show_empty()
+
+    def _show_empty(self) -> None:
+        empty, narrows = not self._count, self.filter.narrows
+        words = {
+            "running": self.tr("No answers yet. Each appears here as soon as it is read."),
+            "unfinished": self.tr("No answers yet. They come when the run goes on."),
+            "finished": self.tr("This run has no answers."),
+        }
+        self._nothing.setText(self.tr("No answer passes the filter.") if narrows else words[self._state])
+        self._nothing.setVisible(empty)
+        self._all.setVisible(empty and narrows)
+        self.table.setVisible(not empty)
+        self._rest.setVisible(empty)
+
+    def _clear_filter(self) -> None:
+        self.filter.reset()
+        self.filter.search.setFocus()  # the button goes
 
     def show_nothing(self) -> None:
         """No answer is chosen."""
@@ -224,9 +253,14 @@ class ResultsView(QWidget):
         return table
 
     def _build(self) -> None:
-        self._nothing = named(label(self.tr("No answer passes the filter."), "muted"), "results_nothing")
-        self._nothing.hide()
-        self._list.setLayout(vbox(self._nothing, self.table))
+        self._nothing = named(label("", "muted", wrap=True), "results_nothing")
+        self._all = button(self.tr("Clear the filter"), "results_show_all", self._clear_filter)
+        self._rest = QWidget()
+        self._list.setLayout(vbox(self._nothing, hbox(self._all, 1), self.table, self._rest))
+        layout = self._list.layout()
+        if isinstance(layout, QBoxLayout):
+            layout.setStretchFactor(self._rest, 1)
+        self._show_empty()
         self._head = label("", "heading", wrap=True)
         self._asked = label("", "muted", wrap=True)
         close = icon_button("close", "results_close", self.tr("Close the detail"), self.show_nothing)

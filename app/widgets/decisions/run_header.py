@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 from app.models.results_runs import local_time
 from app.theme import set_role
 from app.widgets.decisions.answer_view import STATUS_ROLES, STATUS_SIGNS
-from app.widgets.decisions.parts import ElidedLabel, button, counted, hbox, label, named, vbox
+from app.widgets.decisions.flow import FlowLayout
+from app.widgets.decisions.parts import ElidedLabel, button, counted, hbox, icon_button, label, named, vbox
 from engine.domain.reading import STATUSES
 from engine.domain.run import Progress, RunInfo, Totals
 
@@ -43,6 +44,7 @@ class RunHeader(QWidget):
     """Signals:
     pause_requested(), resume_requested(), cancel_requested(), queue_requested(), dequeue_requested(),
     again_requested(), export_requested(), delete_requested().
+    back_requested(): to the runs, whose place the run has taken on a narrow page.
     """
 
     pause_requested = Signal()
@@ -53,10 +55,13 @@ class RunHeader(QWidget):
     again_requested = Signal()
     export_requested = Signal()
     delete_requested = Signal()
+    back_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("run_header")
+        self.back = icon_button("left", "run_back", self.tr("All runs, and a new one"), self.back_requested.emit)
+        self.back.hide()
         self._title = ElidedLabel("title")
         self._facts = ElidedLabel("muted")
         self._progress = named(label("", "muted"), "run_progress")
@@ -75,11 +80,14 @@ class RunHeader(QWidget):
         self.again = button(self.tr("Read again…"), "run_again", self.again_requested.emit, tip=tip)
         self.export = button(self.tr("Export…"), "run_export", self.export_requested.emit)
         self.delete = button(self.tr("Delete…"), "run_delete", self.delete_requested.emit, role="quiet")
-        buttons = hbox(*self._buttons().values())
-        counts = hbox(*self._counts.values(), 1, self._progress, spacing=16)
-        self.setLayout(
-            vbox(hbox(self._title, 1, buttons), self._facts, self.bar, counts, self._notice, spacing=6),
-        )
+        title = hbox(self.back, self._title)
+        title.setStretchFactor(self._title, 1)
+        buttons, counts = FlowLayout(spacing=8), FlowLayout(spacing=16)
+        for shown in self._buttons().values():
+            buttons.addWidget(shown)
+        for count in (*self._counts.values(), self._progress):
+            counts.addWidget(count)
+        self.setLayout(vbox(title, self._facts, buttons, self.bar, counts, self._notice, spacing=6))
         self.show_controls(RunControls())  # what is never shown shall take no room either
 
     def show_run(self, run: RunInfo) -> None:

@@ -88,10 +88,12 @@ class RunDelegate(QStyledItemDelegate):
 class RunList(QWidget):
     """Signals:
     opened(str): the id of the run that is selected now; empty for none.
+    activated(): the selected run was clicked, or Enter pressed on it.
     delete_requested(str): Del was pressed on a run.
     """
 
     opened = Signal(str)
+    activated = Signal()
     delete_requested = Signal(str)
 
     def __init__(self, model: RunsModel, parent: QWidget | None = None) -> None:
@@ -106,6 +108,8 @@ class RunList(QWidget):
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.view.selectionModel().currentChanged.connect(lambda now, _old: self.opened.emit(self._id(now)))
+        for signal in (self.view.clicked, self.view.activated):
+            signal.connect(lambda _index: self.activated.emit())
         self._none = label(
             self.tr("No run yet. A run asks every question about every row and keeps each answer."), "muted"
         )

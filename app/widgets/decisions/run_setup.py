@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QWidget
 
 from app.models.decisions_preview import JointPrice, reads_per_row
-from app.widgets.decisions.parts import FieldMessage, button, counted, label, named, number_box, vbox
+from app.widgets.decisions.parts import FieldMessage, button, counted, hbox, label, named, number_box, vbox
 from engine.domain.question import Choice, Question
 from engine.domain.reading import Method
 
@@ -191,15 +191,14 @@ class RunSetup(QWidget):
             fields.addWidget(field, place, 1)
         self.setLayout(
             vbox(
-                label(self.tr("New run"), "heading"),
+                hbox(label(self.tr("New run"), "heading"), 1, self.start),  # seen without scrolling, however low it is
+                self.message,
                 self._summary,
                 fields,
                 self.joint,
                 self._price,
                 self.rotate,
                 self._cost,
-                self.start,
-                self.message,
                 self.measure,
                 self._found,
                 self.order,

@@ -282,7 +282,11 @@ class StateEditor(QWidget):
         after = button(self.tr("Next"), "row_next", lambda: self.row.stepBy(1), role="quiet")
         self._title = ElidedLabel("heading")
         right = QWidget()
-        head = hbox(self._title, 1, before, after, label(self.tr("row"), "muted"), self.row, self._of)
+        chosen = QWidget()
+        chosen.setLayout(hbox(before, after, label(self.tr("row"), "muted"), self.row, self._of))
+        head = FlowLayout(spacing=16)
+        for part in (self._title, chosen):
+            head.addWidget(part)
         right.setLayout(vbox(head, self.pictures, self.rendered))
         splitter = bare_splitter("state_splitter", left, right, sizes=(430, 570))
         self.setLayout(vbox(splitter))

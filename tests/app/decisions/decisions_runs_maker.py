@@ -7,6 +7,7 @@ from typing import Any
 
 from engine import paths
 from engine.domain.reading import Method, Reading, ReadStatus
+from engine.domain.run import RunState
 from engine.store.runs import RunSpec, RunStore
 
 FORM: dict[str, Any] = {
@@ -31,8 +32,8 @@ TEAMS = ("billing", "network", "other")
 BAD_SITE = "Kiel"  # its answers to the first question are unreadable more often than luck explains
 
 
-def make_run(*, gold: bool = True, rows: int = ROWS) -> str:
-    """A finished run of three questions; its id."""
+def make_run(*, gold: bool = True, rows: int = ROWS, answered: int = ROWS, state: RunState = "finished") -> str:
+    """A run of three questions, finished unless told otherwise, with the answers of its first rows; its id."""
     columns = ("text", "site", "urgent_gold", "team_gold")
     form = FORM if gold else {**FORM, "questions": [_without_gold(each) for each in FORM["questions"]]}
     ids = tuple(each["id"] for each in FORM["questions"])
@@ -40,9 +41,9 @@ def make_run(*, gold: bool = True, rows: int = ROWS) -> str:
     chance = random.Random(6)
     cells = [_cells(row, chance) for row in range(1, rows + 1)]
     with RunStore.create(paths.runs_dir(), spec, cells) as store:
-        for row, line in enumerate(cells, start=1):
+        for row, line in enumerate(cells[:answered], start=1):
             store.submit_answers([(row, _readings(row, line, chance))])
-        store.set_state("finished")
+        store.set_state(state)
         return store.path.stem
 
 

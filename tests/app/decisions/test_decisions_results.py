@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from decisions_driver import Place, leaving
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QLineEdit, QPla
 from app.models.results import QUESTION, REVIEW, STATUS, VALUE
 from app.pages.decisions import RUNS
 from engine import paths
+from engine.domain.run import Progress, Totals
 from engine.store.reviews import ReviewStore
 from engine.store.run_browse import Browse, RunBrowser
 from engine.store.runs import run_path
@@ -69,6 +71,59 @@ async def test_a_search_shows_the_rows_that_hold_the_text(place: Place) -> None:
     assert not place.find(QLabel, "results_nothing").isHidden()
     assert await after(place, place.find(QPushButton, "results_clear").click) == ROWS * QUESTIONS
     assert search.text() == ""
+
+
+@pytest.mark.parametrize(
+    ("kinds", "words"),
+    [
+        ({"answered": 0}, "This run has no answers."),
+        ({"answered": 0, "state": "unfinished"}, "No answers yet. They come when the run goes on."),
+    ],
+    ids=["finished", "unfinished"],
+)
+@leaving
+async def test_a_run_without_answers_says_so_and_blames_no_filter(place: Place, kinds: Any, words: str) -> None:
+    place.page.tabs.setCurrentIndex(RUNS)
+    run_id = make_run(**kinds)
+    await place.page.runs.load_runs()
+    await place.page.results.load(run_id)
+    nothing, show_all = place.find(QLabel, "results_nothing"), place.find(QPushButton, "results_show_all")
+    assert (nothing.text(), nothing.isVisible(), show_all.isVisible()) == (words, True, False)
+    assert not place.find(QTableView, "results_table").isVisible()
+
+
+@leaving
+async def test_a_filter_that_leaves_nothing_is_taken_off_by_the_button_beside_the_words(place: Place) -> None:
+    await opened(place)
+    search, nothing = place.find(QLineEdit, "results_search"), place.find(QLabel, "results_nothing")
+    show_all = place.find(QPushButton, "results_show_all")
+    assert await after(place, lambda: (search.setText("nowhere"), QTest.keyClick(search, Qt.Key.Key_Return))) == 0
+    assert (nothing.text(), show_all.isVisible()) == ("No answer passes the filter.", True)
+    show_all.setFocus()
+    assert await after(place, lambda: QTest.keyClick(show_all, Qt.Key.Key_Space)) == ROWS * QUESTIONS
+    assert not nothing.isVisible()
+    assert search.hasFocus()
+    assert not place.page.runs_part.answers.filter.narrows
+    choose(place, "results_order", "Highest value first")
+    assert not place.page.runs_part.answers.filter.narrows, "an order keeps nothing back"
+
+
+@leaving
+async def test_a_paused_run_shows_what_is_stored_and_not_what_was_told_last(place: Place) -> None:
+    part = place.page.runs_part
+    run_id = await opened(place)
+    part.header.show_progress(Progress(0, ROWS * QUESTIONS, 0.0, None, Totals()))
+    assert await settled(place, run_id) == f"{ROWS * QUESTIONS:,} of {ROWS * QUESTIONS:,}"
+
+
+async def settled(place: Place, run_id: str) -> str:
+    """What the head of a run says when it stops being followed."""
+    await place.page.runs.load_runs()
+    place.page.results.follow(True)
+    counted = expect(place.page.results.outcome_changed.connect)
+    place.page.results.follow(False)
+    await within(counted)
+    return place.find(QLabel, "run_progress").text()
 
 
 @leaving
