@@ -79,6 +79,10 @@ class EnginePage(QWidget):
         if not state.ready:
             self.facts.set_value("memory", "")
         self.facts.setVisible(any(facts.values()))
+        for made, text in zip((self.start, self.restart, self.stop), words.actions(state.kind), strict=True):
+            made.setText(text)
+            made.setAccessibleName(text)
+        self.elsewhere.show_toy(in_use=state.kind == "embedded")
         self.start.setEnabled(not state.ready and not state.busy)
         self.stop.setEnabled(state.phase in ("ready", "starting"))
         self.restart.setEnabled(state.phase in ("ready", "failed", "lost"))

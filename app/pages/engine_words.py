@@ -30,7 +30,21 @@ def headline(state: EngineState) -> str:
         "failed": tr("{name} did not start"),
         "lost": tr("{name} was lost"),
     }
+    if state.kind == "url":  # it runs elsewhere, whatever is done here
+        words |= {
+            "stopped": tr("The server is not used"),
+            "starting": tr("Asking the server …"),
+            "stopping": tr("Leaving the server …"),
+            "failed": tr("{name} does not answer"),
+        }
     return words[state.phase].format(name=names[state.kind])
+
+
+def actions(kind: str) -> tuple[str, str, str]:
+    """What starts, restarts and stops the engine; a server elsewhere is only talked to."""
+    if kind == "url":
+        return tr("Connect"), tr("Connect again"), tr("Disconnect")
+    return tr("Start"), tr("Restart"), tr("Stop")
 
 
 def explanation(state: EngineState, start: StartView) -> str:

@@ -227,13 +227,14 @@ class Desk(QObject):
         if state.phase in ("failed", "lost") and self.engine is not None:
             lost = self.tr("The engine stopped answering: {why}").format(why=state.message)
             failed = self.tr("The engine did not start: {why}").format(why=state.message)
+            again = self.tr("Connect again") if state.kind == "url" else self.tr("Restart")
             known = state.diagnosis is not None  # then there is more to do than to try again
             notice = Notice(
                 "error",
                 lost if state.phase == "lost" else failed,
                 state.remedy or self.tr("Its log is on the Engine page."),
                 topic="engine",
-                action=self.tr("What can be done") if known else self.tr("Restart"),
+                action=self.tr("What can be done") if known else again,
                 run=(lambda: self.window.show_page("engine")) if known else self.engine.restart,
             )
             self.notifier.show(notice)

@@ -12,7 +12,9 @@ from aiohttp import web
 from desk_driver import expect, kill_engine, living_children, until_phase, within
 from PySide6.QtWidgets import QLabel, QPushButton
 
+from app.models.engine_state import EngineState
 from app.pages.engine import EnginePage
+from app.pages.engine_words import headline
 from app.presenters.engine import EngineChoice, EnginePresenter
 from app.windows.desk import Desk
 from engine.paths import runtime_dir
@@ -196,3 +198,34 @@ async def test_starting_twice_makes_one_engine(desk: Desk) -> None:
     await desk.engine.start_now()
     servers = [child for child in living_children() if "serve" in child.cmdline()]
     assert len(servers) == 1
+
+
+async def test_a_server_elsewhere_is_connected_to_and_never_started(desk: Desk) -> None:
+    assert desk.engine is not None
+    page = page_of(desk)
+    toy = desk.window.findChild(QPushButton, "engine.elsewhere.embedded")
+    assert toy is not None
+
+    def shown() -> list[str]:
+        return [made.text() for made in (page.start, page.restart, page.stop, toy)]
+
+    ours, theirs = ["Start", "Restart", "Stop"], ["Connect", "Connect again", "Disconnect"]
+    assert (shown(), toy.isEnabled()) == ([*ours, "The embedded toy is in use"], False)
+    for phase, head in (
+        ("starting", "Asking the server …"),
+        ("ready", "The server is ready"),
+        ("failed", "The server does not answer"),
+        ("lost", "The server was lost"),
+        ("stopped", "The server is not used"),
+    ):
+        page.set_state(EngineState(phase=phase, kind="url", url="http://127.0.0.1:9"))
+        assert headline(EngineState(phase=phase, kind="url")) == head
+        assert (shown(), toy.isEnabled()) == ([*theirs, "Use the embedded toy"], True)
+        assert [made.accessibleName() for made in (page.start, page.restart, page.stop, toy)] == shown()
+    lost = EngineState(phase="lost", kind="url", url="http://127.0.0.1:9", message="nobody answers")
+    desk.engine.state_changed.emit(lost)
+    again = desk.window.notices.findChild(QPushButton, "notice.action")
+    assert again is not None
+    assert again.text() == "Connect again"
+    desk.engine.state_changed.emit(desk.engine.state)
+    assert shown()[:3] == ours

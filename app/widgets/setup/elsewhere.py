@@ -30,7 +30,7 @@ class ElsewhereCard(QFrame):
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.test = ThemedButton(self.tr("Test"), f"{name}.test", icon_name="link")
         self.use = ThemedButton(self.tr("Use it"), f"{name}.use")
-        embedded = ThemedButton(self.tr("Use the embedded toy"), f"{name}.embedded")
+        embedded = self._embedded = ThemedButton(self.tr("Use the embedded toy"), f"{name}.embedded")
         self.message = FieldMessage(f"{name}.message")
         for made in (self.test, self.use):
             made.setEnabled(False)
@@ -55,6 +55,13 @@ class ElsewhereCard(QFrame):
         )
         column.setContentsMargins(16, 12, 16, 14)
         self.setLayout(column)
+
+    def show_toy(self, *, in_use: bool) -> None:
+        """Whether the embedded toy is the engine already."""
+        text = self.tr("The embedded toy is in use") if in_use else self.tr("Use the embedded toy")
+        self._embedded.setText(text)
+        self._embedded.setAccessibleName(text)
+        self._embedded.setEnabled(not in_use)
 
     def show_test(self, text: str, *, good: bool) -> None:
         self.message.say(text, "success" if good else "danger")
