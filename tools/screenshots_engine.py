@@ -18,7 +18,7 @@ from app.windows.desk import Desk
 from engine import paths
 from engine.supervise.embedded import embedded_engine
 from engine.supervise.logs import rotate
-from tools.pictures import SIZE, both, enlarge, once, opened, run, take
+from tools.pictures import LARGE, SIZE, both, enlarge, once, opened, run, take
 
 OLD = (
     "2026-11-28 21:14:07,310 INFO engine.embedded.server: embedded engine at http://127.0.0.1:40211\n",
@@ -79,10 +79,12 @@ async def remote(desk: Desk, page: EnginePage, folder: Path) -> None:
 
 
 async def pictures(desk: Desk, folder: Path, name: str) -> None:
-    """Both themes, and the smallest window with large text."""
+    """Both themes, and both in the smallest window with large text."""
     await both(desk, folder, f"engine-{name}")
     enlarge(desk)
-    await take(desk, folder, f"engine-{name}-large")
+    for theme in ("light", "dark"):
+        apply_theme(desk.app, theme, LARGE)
+        await take(desk, folder, f"engine-{name}-large-{theme}")
     apply_theme(desk.app, "light")
     desk.window.resize(*SIZE)
 
