@@ -82,7 +82,7 @@ class EnginePage(QWidget):
         for made, text in zip((self.start, self.restart, self.stop), words.actions(state.kind), strict=True):
             made.setText(text)
             made.setAccessibleName(text)
-        self.elsewhere.show_toy(in_use=state.kind == "embedded")
+        self.elsewhere.show_toy(in_use=state.kind == "embedded" and state.phase in ("starting", "ready"))
         self.start.setEnabled(not state.ready and not state.busy)
         self.stop.setEnabled(state.phase in ("ready", "starting"))
         self.restart.setEnabled(state.phase in ("ready", "failed", "lost"))

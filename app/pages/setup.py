@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
+from app.models.engine_state import EngineState
 from app.models.setup import STEPS, StepName
 from app.pages.engine_diagnosis import connect_diagnosis
 from app.presenters.engine import EngineChoice, EnginePresenter
@@ -46,6 +47,12 @@ class SetupPage(QWidget):
     def follow_remedies(self, engine: EnginePresenter, remedies: EngineRemedies) -> None:
         """A failed launch says why, and its remedies are followed from here too."""
         connect_diagnosis(self.launch.diagnosis, engine, remedies)
+        engine.state_changed.connect(self._show_toy)
+        self._show_toy(engine.state)
+
+    def _show_toy(self, state: EngineState) -> None:
+        for place in self._elsewhere():
+            place.show_toy(in_use=state.kind == "embedded" and state.phase in ("starting", "ready"))
 
     @property
     def step(self) -> StepName:

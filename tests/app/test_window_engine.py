@@ -211,6 +211,9 @@ async def test_a_server_elsewhere_is_connected_to_and_never_started(desk: Desk) 
 
     ours, theirs = ["Start", "Restart", "Stop"], ["Connect", "Connect again", "Disconnect"]
     assert (shown(), toy.isEnabled()) == ([*ours, "The embedded toy is in use"], False)
+    in_setup = desk.window.findChild(QPushButton, "setup.elsewhere.embedded")
+    assert in_setup is not None
+    assert (in_setup.text(), in_setup.isEnabled()) == ("The embedded toy is in use", False)
     for phase, head in (
         ("starting", "Asking the server …"),
         ("ready", "The server is ready"),
@@ -227,5 +230,6 @@ async def test_a_server_elsewhere_is_connected_to_and_never_started(desk: Desk) 
     again = desk.window.notices.findChild(QPushButton, "notice.action")
     assert again is not None
     assert again.text() == "Connect again"
+    assert in_setup.isEnabled()
     desk.engine.state_changed.emit(desk.engine.state)
     assert shown()[:3] == ours
