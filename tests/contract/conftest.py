@@ -24,6 +24,7 @@ import pytest
 from aiohttp import web
 
 from engine import paths
+from engine.domain.plan import EnvVar
 from engine.embedded.engine import EmbeddedEngine
 from engine.embedded.live import LivePublisher
 from engine.embedded.model import DemoModel
@@ -38,6 +39,7 @@ HELLO = [{"role": "user", "content": "Hello!"}]
 THOUGHT = "<|channel>thought\n<channel|>"
 START_S = 600.0  # 50 on a quiet machine with two cores
 SLOW_S = 900  # for a test, with the start of the server
+AHEAD = (EnvVar("DESK_TEST_ASYNC", "1", "steps are scheduled ahead, as on a GPU; with two ranks they are not"),)
 SERVER = pytest.StashKey[ExitStack]()
 """Ends the vLLM that runs now; may be closed twice."""
 
@@ -208,7 +210,7 @@ def _vllm_cpu(size: int, folder: Path, stack: ExitStack) -> Running:
     loop = asyncio.new_event_loop()
     stack.callback(loop.close)
     phases: list[str] = []
-    engine = cpu_engine(size, folder)
+    engine = cpu_engine(size, folder, variables=AHEAD if size == 1 else ())
     engine.on_progress = lambda progress: phases.append(progress.phase)
 
     def stop() -> None:
