@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from vllm.model_executor.models import diffusion_gemma
 
-from engine.vllm_plugin.live_sender import BUFFERS, EXTRA, Buffer, FrameSender, Watched, ends_of
+from engine.vllm_plugin.live_sender import BUFFERS, EXTRA, Buffer, FrameSender, Watched, stops_of
 from engine.vllm_plugin.parts import Config, HookedSampler, HookedState
 from engine.vllm_plugin.protocol import SOCKET_VARIABLE, live_id
 
@@ -74,7 +74,8 @@ class LiveCanvas:
         self.watched.pop(slot, None)
         asked = live_id(getattr(sampling_params, "extra_args", None))
         if asked is not None and self._sender.look():
-            self.watched[slot] = Watched(asked, *ends_of(sampling_params))
+            end = int(self._sampler.req_states.max_seq_len[slot])
+            self.watched[slot] = Watched(asked, end, stops_of(sampling_params))
 
     def remove(self, slot: int) -> None:
         """A request has gone."""
@@ -146,6 +147,7 @@ class LiveCanvas:
         row[2 * width].copy_(states.step[slot])
         row[2 * width + 1].copy_(states.is_encoder_phase[slot])
         row[2 * width + 2].copy_(self._sampler._num_sampled[index])
+        row[2 * width + 3].copy_(self._sampler.req_states.total_len.gpu[slot])
         buffer.watched, buffer.width = self.watched[slot], width
 
     def _copy(self, buffer: Buffer) -> None:

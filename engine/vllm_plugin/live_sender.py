@@ -19,7 +19,10 @@ from engine.vllm_plugin.protocol import DECIMALS, frame
 BUFFERS = 64  # steps on their way; a reader that is further behind does not want them
 PATIENCE_S = 0.05  # a datagram waits for room; the kernel may hold as few as 10 of them (net.unix.max_dgram_qlen)
 REPORT_S = 60.0  # between two lines on what was lost
-EXTRA = 3  # numbers beside argmax and entropy: the step counter, whether the canvas commits next, tokens emitted
+EXTRA = (
+    4  # numbers beside argmax and entropy: the step counter, whether the canvas commits next, tokens emitted, and all
+)
+# tokens of the request before the step
 GONE = {errno.ECONNREFUSED, errno.ENOENT, errno.ENOTCONN, errno.ECONNRESET, errno.EPIPE}
 
 logger = logging.getLogger(LOGGER)
@@ -33,21 +36,19 @@ class Watched:
     away: nobody in the worker is told. So what ends it is looked for here.
 
     Attributes:
-        left: tokens that may still be committed; None for no limit.
+        end: tokens, those of the prompt too, at which it ends; None for no end.
         stops: token ids that end it.
         before: denoise steps of its canvases before this one.
         step: the last one of this canvas that was seen.
-        counted: the end of a canvas was seen, and the pass that commits it is still to come.
         over: all that it commits is committed, or will be with the next pass; what it denoises then is nothing.
         off: a fault has ended its frames.
     """
 
     live_id: str
-    left: int | None = None
+    end: int | None = None
     stops: Collection[int] = ()
     before: int = 0
     step: int = 0
-    counted: bool = False
     over: bool = False
     off: bool = False
 
@@ -58,42 +59,32 @@ class Watched:
             step: the sampler's counter after the step, from 1 in each canvas.
         """
         if step <= self.step:  # another canvas, whose predecessor's end was not seen
-            self._begin_canvas()
-        self.step, self.counted = step, False
+            self._next_canvas()
+        self.step = step
         return self.before + step
 
-    def converged(self, canvas: Sequence[int]) -> None:
-        """The step that :meth:`number` was asked for has ended its canvas, which is committed next."""
-        self._count(canvas)
-        self.counted = True
-        self._begin_canvas()
+    def has(self, tokens: int) -> None:
+        """So many it had when the step began."""
+        self.over = self.over or (self.end is not None and tokens >= self.end)
 
-    def committed(self, canvas: Sequence[int]) -> None:
-        """The pass that commits a canvas; its last step may have been lost."""
-        if not self.counted:
-            self._count(canvas)
-        self.counted = False
-        self._begin_canvas()
+    def end_canvas(self, canvas: Sequence[int]) -> None:
+        """It converged, or is committed; where neither was seen, only the number of its tokens tells the end."""
+        self.over = self.over or any(token in self.stops for token in canvas)
+        self._next_canvas()
 
-    def _begin_canvas(self) -> None:
+    def _next_canvas(self) -> None:
         self.before += self.step
         self.step = 0
 
-    def _count(self, canvas: Sequence[int]) -> None:
-        if self.left is not None:
-            self.left -= len(canvas)
-            self.over = self.over or self.left <= 0
-        self.over = self.over or any(token in self.stops for token in canvas)
 
-
-def ends_of(sampling_params: Any) -> tuple[int | None, frozenset[int]]:
-    """What ends a request: tokens that it may write (None: any number), and the ids that it stops at.
+def stops_of(sampling_params: Any) -> frozenset[int]:
+    """The token ids that a request stops at.
 
     As ``check_stop`` of vLLM 0.32 and 0.33 looks at them; ids that are ignored are in neither field. Stop strings are
     not known here: behind one, the frames of the step that vLLM throws away are sent.
     """
     stops = {*(getattr(sampling_params, "stop_token_ids", None) or ()), getattr(sampling_params, "eos_token_id", None)}
-    return getattr(sampling_params, "max_tokens", None), frozenset(stops - {None})
+    return frozenset(stops - {None})
 
 
 @dataclass(slots=True)
@@ -116,7 +107,7 @@ class Buffer:
     """Room for one step of one request.
 
     Attributes:
-        device: [2 * canvas + 3] int32, written on the step's own stream.
+        device: [2 * canvas + 4] int32, written on the step's own stream.
         host: the same, page-locked where the device is a GPU; the same tensor where there is none.
         event: recorded behind the copy; None where there is no GPU.
         watched, width: what it holds, and for whom.
@@ -253,10 +244,11 @@ def datagram_of(buffer: Buffer, entropy_bound: float) -> bytes | None:
     behind the last canvas."""
     width, watched = buffer.width, buffer.watched
     numbers = buffer.host.numpy()
-    step, commits, emitted = numbers[2 * width : 2 * width + EXTRA].tolist()
+    step, commits, emitted, tokens = numbers[2 * width : 2 * width + EXTRA].tolist()
     argmax = numbers[:width].tolist()
+    watched.has(tokens)
     if step == 0:
-        watched.committed(argmax)
+        watched.end_canvas(argmax)
         return None
     if watched.over:
         return None
@@ -264,7 +256,7 @@ def datagram_of(buffer: Buffer, entropy_bound: float) -> bytes | None:
     converged = bool(commits or emitted)
     number = watched.number(step)
     if converged:
-        watched.converged(argmax)
+        watched.end_canvas(argmax)
     kept = accepted(entropy.tolist(), entropy_bound)
     return frame(watched.live_id, number, step, converged, argmax, kept, entropy.round(DECIMALS).tolist())
 

@@ -26,6 +26,7 @@ from engine.vllm_plugin.parts import Config, install_parts
 CPU = torch.device("cpu")
 STOCK = {name: getattr(diffusion_gemma, name) for name in ("_compiled_sample_step", "sample_row_stats_reference")}
 BOUND, STEPS = 0.5, 6
+PROMPT, ENDLESS = 5, 1_000_000  # tokens
 
 
 class Operations(TorchDispatchMode):
@@ -66,7 +67,11 @@ class Rig:
         inner = SimpleNamespace(
             sampling_states=SamplingStates(slots, vocabulary),
             logprob_token_ids_state=LogprobTokenIdsState(slots, CPU),
-            req_states=SimpleNamespace(draft_tokens=torch.zeros(slots, canvas, dtype=torch.int64)),
+            req_states=SimpleNamespace(
+                draft_tokens=torch.zeros(slots, canvas, dtype=torch.int64),
+                total_len=SimpleNamespace(gpu=torch.zeros(slots, dtype=torch.int32)),
+                max_seq_len=np.zeros(slots, dtype=np.int32),
+            ),
             logprobs_mode="raw_logprobs",
         )
         self.sampler = diffusion_gemma.DiffusionSampler(
@@ -93,6 +98,9 @@ class Rig:
         """A request whose prompt has been taken in; of any length and with no end, unless ``params`` say otherwise."""
         params = params or SamplingParams(max_tokens=None)
         params.extra_args = extra_args or None
+        req_states = self.sampler.req_states
+        req_states.total_len.gpu[slot] = PROMPT
+        req_states.max_seq_len[slot] = PROMPT + (params.max_tokens or ENDLESS)
         self.states.add_request(slot)
         self.sampler.add_request(slot, params)
         self.sampler.apply_staged_writes()
@@ -116,7 +124,9 @@ class Rig:
             query_start_loc_np=starts,
             query_start_loc=torch.from_numpy(starts),
         )
-        return self.sampler(logits, batch)
+        out = self.sampler(logits, batch)
+        self.sampler.req_states.total_len.gpu[torch.tensor(slots)] += out.num_sampled  # as the runner does behind it
+        return out
 
     def logits(self, rows: int, seed: int, *, sure: bool = False) -> torch.Tensor:
         """[rows, vocabulary]; every row is spread over some tokens, or ``sure`` of one."""

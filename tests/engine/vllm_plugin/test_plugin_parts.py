@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.vllm_plugin.live_sender import Buffer, FrameSender, Watched, accepted, ends_of
+from engine.vllm_plugin.live_sender import Buffer, FrameSender, Watched, accepted, stops_of
 from engine.vllm_plugin.parts import LOGGER, Config, PartRequired, install_parts
 from engine.vllm_plugin.protocol import MAX_ID, PART_MODULES, PARTS_VARIABLE, VERSION, live_id
 
@@ -109,11 +109,12 @@ def listener(tmp_path: Path) -> Iterator[socket.socket]:
         yield bound
 
 
-def send(sender: FrameSender, watched: Watched, *steps: tuple[int, int, int]) -> None:
+def send(sender: FrameSender, watched: Watched, *steps: tuple[int, ...]) -> None:
+    """Steps of (counter, commits next, emitted[, tokens before it])."""
     for step in steps:
         buffer = sender.buffer()
         assert buffer is not None
-        buffer.host, buffer.watched, buffer.width = Row(*step), watched, WIDTH
+        buffer.host, buffer.watched, buffer.width = Row(*step, *[0] * (4 - len(step))), watched, WIDTH
         sender.give(buffer)
 
 
@@ -135,42 +136,48 @@ def test_frames_are_numbered_through_lost_steps_and_canvases(listener: socket.so
     assert (sender.counts.sent, sender.counts.dropped, sender.counts.failed) == (6, 0, 0)
 
 
-@pytest.mark.parametrize("seen", ["all", "no end", "no commit"])
+@pytest.mark.parametrize("seen", ["all", "no end", "no commit", "beginnings"])
 @pytest.mark.parametrize(
-    ("left", "stops", "canvases"),
+    ("length", "stops", "canvases"),
     [(3, (), 1), (4, (), 2), (6, (), 2), (7, (), 3), (None, (), 3), (9, (2,), 1), (9, (7,), 3), (None, (3, 8), 1)],
 )
 def test_a_step_behind_the_last_canvas_is_no_frame(
-    listener: socket.socket, left: int | None, stops: tuple[int, ...], canvases: int, seen: str
+    listener: socket.socket, length: int | None, stops: tuple[int, ...], canvases: int, seen: str
 ) -> None:
-    """With asynchronous scheduling a finished request is in one more step; canvases here hold the ids 1, 2 and 3."""
+    """With asynchronous scheduling a finished request is in one more step; canvases here hold the ids 1, 2 and 3.
+
+    Whatever was lost on the way: where an end is told by the length it is found, by an id if its canvas was seen.
+    """
+    prompt = 10
     sender = FrameSender(str(listener.getsockname()), [Buffer(None, None) for _ in range(32)], 0.5)
     assert sender.look()
-    watched = Watched("a", left, frozenset(stops))
+    watched = Watched("a", None if length is None else prompt + length, frozenset(stops))
     first, end, commit = (1, 0, 0), (2, 1, 0), (0, 0, 0)
-    canvas = {"all": (first, end, commit), "no end": (first, commit), "no commit": (first, end)}[seen]
-    send(sender, watched, *canvas * 3, first)
+    canvas = {"all": (first, end, commit), "no end": (first, commit), "no commit": (first, end), "beginnings": (first,)}
+    steps = [(*step, prompt + WIDTH * number) for number in range(3) for step in canvas[seen]]
+    send(sender, watched, *steps, (*first, prompt + WIDTH * 3))
     sender.close()
-    assert watched.over == (left is not None or bool(stops))
-    there = len([step for step in canvas if step[0]]) * canvases + (not watched.over)
-    frames = [json.loads(listener.recv(4096)) for _ in range(there)]
+    wanted = 3 if stops and seen == "beginnings" else canvases  # an id is found in the canvas that holds it
+    ended = wanted < 3 or (length is not None and length <= WIDTH * 3)
+    assert watched.over == ended
+    denoised = len([step for step in canvas[seen] if step[0]])
+    frames = [json.loads(listener.recv(4096)) for _ in range(denoised * wanted + (not ended))]
     listener.setblocking(False)
     with pytest.raises(BlockingIOError):
         listener.recv(4096)
-    assert sum(frame["converged"] for frame in frames) == (0 if seen == "no end" else canvases)
+    assert sum(frame["converged"] for frame in frames) == (wanted if (2, 1, 0) in canvas[seen] else 0)
 
 
 @pytest.mark.parametrize(
-    ("params", "ends"),
+    ("params", "stops"),
     [
-        ({"max_tokens": 9, "stop_token_ids": [6], "eos_token_id": 1}, (9, {1, 6})),
-        ({"max_tokens": None, "stop_token_ids": None, "eos_token_id": None}, (None, set())),
-        ({}, (None, set())),
+        ({"stop_token_ids": [6], "eos_token_id": 1}, {1, 6}),
+        ({"stop_token_ids": None, "eos_token_id": None}, set()),
+        ({}, set()),
     ],
 )
-def test_what_ends_a_request(params: dict[str, Any], ends: tuple[int | None, set[int]]) -> None:
-    left, stops = ends_of(SimpleNamespace(**params))
-    assert (left, set(stops)) == ends
+def test_the_ids_that_a_request_stops_at(params: dict[str, Any], stops: set[int]) -> None:
+    assert set(stops_of(SimpleNamespace(**params))) == stops
 
 
 def test_a_listener_that_comes_back_is_found_again(tmp_path: Path, listener: socket.socket) -> None:
