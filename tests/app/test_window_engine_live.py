@@ -11,7 +11,7 @@ import pytest
 from engine_page import VLLM, Place, set_up
 
 from engine.hardware.record import recorded_machines
-from engine.launch.plugin import FLAG, on_path
+from engine.launch.plugin import DEFAULT, FLAG, on_path
 from engine.local.disk import MACHINE_VARIABLE
 from engine.supervise.ports import next_free_port
 from engine.vllm_plugin.protocol import MODEL_CLASS, PARTS_VARIABLE, SOCKET_VARIABLE, frame
@@ -32,7 +32,7 @@ async def test_vllm_knows_where_the_window_listens(
         process = psutil.Process(engine.state.pid)
         given = process.environ()
         assert given[SOCKET_VARIABLE] == str(engine.live.path)
-        assert given[PARTS_VARIABLE] == "live"
+        assert given[PARTS_VARIABLE] == DEFAULT
         assert given["PYTHONPATH"].split(os.pathsep)[0] == str(on_path())
         assert any(MODEL_CLASS in part for part in process.cmdline())
         assert FLAG in process.cmdline()
