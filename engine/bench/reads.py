@@ -139,7 +139,7 @@ async def measure_with(words: Sequence[str]) -> BenchResult:
 
 
 async def _side_by_side(asked: Setting, names: Sequence[str], folder: Path) -> dict[str, Measured]:
-    """Both servers start at once; each is measured while the other one, ready or still starting, is asked nothing."""
+    """Both servers start at once; when both are ready each is measured while the other one is asked nothing."""
     found: dict[str, Measured] = {}
     async with AsyncExitStack() as stack:
         begun = {

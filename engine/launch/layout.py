@@ -130,9 +130,8 @@ def _sums(layout: Layout, row: CardClass) -> Sums:
     decisions = _decisions(layout, row)
     text_only = wishes.text_only if wishes.text_only is not None else row.text_only or wishes.profile == "decisions"
     canvas = wishes.canvas or (decisions.canvas if decisions else CANVAS)
-    eager = row.eager and not wishes.fast_sampler
-    sequences = wishes.sequences or _usual_sequences(layout, row, canvas, eager=eager)
-    buffers = fit.canvas_buffers(sequences, canvas, eager=eager)
+    sequences = wishes.sequences or _usual_sequences(layout, row, canvas)
+    buffers = fit.canvas_buffers(sequences, canvas, eager=_eager(layout, row))
     largest = min(fit.safe_utilisation(card.free, card.total, buffers) for card in layout.cards)
     usual = MAX_CONTEXT if row.context == "auto" else row.context
     if wishes.profile == "decisions":
@@ -162,13 +161,23 @@ def _decisions(layout: Layout, row: CardClass) -> Decisions | None:
     return row.decisions if layout.wishes.profile == "decisions" else None
 
 
-def _usual_sequences(layout: Layout, row: CardClass, canvas: int, *, eager: bool) -> int:
+def _usual_sequences(layout: Layout, row: CardClass, canvas: int) -> int:
     """One chat at a time over several cards; of reads, as many as the memory beside the utilisation holds."""
     decisions = _decisions(layout, row)
     if decisions is None:
         return row.sequences if layout.tensor_parallel == 1 else 1
-    beside = 1 - _usual_utilisation(layout, row) - fit.SAFETY
-    return fit.sequences_beside(beside * layout.total, decisions.sequences, canvas, eager=eager)
+    return _fitting(layout, row, decisions.sequences, canvas)
+
+
+def _fitting(layout: Layout, row: CardClass, most: int, canvas: int) -> int:
+    """Requests at once, 1 to ``most``, that the memory beside the usual utilisation holds with full canvases."""
+    room = (1 - _usual_utilisation(layout, row) - fit.SAFETY) * layout.total
+    return fit.sequences_beside(room, most, canvas, eager=_eager(layout, row))
+
+
+def _eager(layout: Layout, row: CardClass) -> bool:
+    """Whether torch compiles nothing of the sampler."""
+    return row.eager and not layout.wishes.fast_sampler
 
 
 def _usual_utilisation(layout: Layout, row: CardClass) -> float:
@@ -200,7 +209,8 @@ def _too_little(layout: Layout, row: CardClass, sums: Sums, largest: int) -> Sho
         f"weights and {sums.activations / GIB:.1f} of activations, leave {kv / GIB:.1f} GiB a card for the KV cache; "
         f"{sums.least:,} tokens need {need / GIB:.1f}"
     )
-    if layout.wishes.sequences and (fewer := _fewer(layout, row, sums)):
+    fewer = _fitting(layout, row, sums.sequences, sums.canvas)
+    if layout.wishes.sequences and fewer < sums.sequences:
         return Shortfall(
             "wish",
             f"{sums.sequences} requests at once take {sums.buffers / GIB:.1f} GiB of canvases of {sums.canvas} slots a "
@@ -214,14 +224,6 @@ def _too_little(layout: Layout, row: CardClass, sums: Sums, largest: int) -> Sho
         ways += [] if sums.text_only else ["leave pictures out: 1.06 GiB more a card"]
         return Shortfall("wish", sum_text, (*ways, f"utilisation may go up to {sums.largest_utilisation:.2f}"))
     return Shortfall("size", sum_text)
-
-
-def _fewer(layout: Layout, row: CardClass, sums: Sums) -> int:
-    """Requests at once that the memory beside the usual utilisation holds; 0 where it holds the wished ones."""
-    eager = row.eager and not layout.wishes.fast_sampler
-    room = (1 - _usual_utilisation(layout, row) - fit.SAFETY) * layout.total
-    fitting = fit.sequences_beside(room, sums.sequences, sums.canvas, eager=eager)
-    return fitting if fitting < sums.sequences else 0
 
 
 def _busy(layout: Layout, sums: Sums, sum_text: str) -> Shortfall:

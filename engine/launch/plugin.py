@@ -41,14 +41,19 @@ def with_parts(plan: LaunchPlan, engine: InstalledEngine) -> LaunchPlan:
 
     Without the part ``tiles`` it takes one request at a time over several cards.
     """
-    env = {variable.name: variable for variable in plan.env}
-    parts = env[PARTS_VARIABLE].value if PARTS_VARIABLE in env else DEFAULT
     if plan.checkpoint == "embedded":
         return plan
-    if not parts or engine.version[:2] not in RELEASES:
-        return one_at_a_time(plan)
-    if any(flag.name == FLAG for flag in plan.flags):
-        return plan if has_tiles(plan) else one_at_a_time(plan)  # somebody's own class, or ours already
+    named = next((variable for variable in plan.env if variable.name == PARTS_VARIABLE), None)
+    parts = DEFAULT if named is None else named.value
+    loaded = bool(parts) and engine.version[:2] in RELEASES
+    if loaded and not any(flag.name == FLAG for flag in plan.flags):  # else somebody's own class, or ours already
+        plan = _loading(plan, parts or "")
+    return plan if loaded and has_tiles(plan) else one_at_a_time(plan)
+
+
+def _loading(plan: LaunchPlan, parts: str) -> LaunchPlan:
+    """With the flag and the variables; a variable that names the parts stays as it is."""
+    env = {variable.name: variable for variable in plan.env}
     before = env[_PATH].value if _PATH in env else None
     override = json.dumps({ARCHITECTURE: MODEL_CLASS}, separators=(",", ":"))
     env.setdefault(PARTS_VARIABLE, EnvVar(PARTS_VARIABLE, parts, _WHAT))
@@ -56,8 +61,7 @@ def with_parts(plan: LaunchPlan, engine: InstalledEngine) -> LaunchPlan:
         _PATH, os.pathsep.join(filter(None, (str(on_path()), before))), "where the engine finds Diffusion Desk's parts"
     )
     flag = Flag(FLAG, override, "vLLM's own class with Diffusion Desk's parts; without this flag all is stock")
-    found = replace(plan, flags=(*plan.flags, flag), env=tuple(env.values()))
-    return found if has_tiles(found) else one_at_a_time(found)
+    return replace(plan, flags=(*plan.flags, flag), env=tuple(env.values()))
 
 
 def has_tiles(plan: LaunchPlan) -> bool:

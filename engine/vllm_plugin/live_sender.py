@@ -19,10 +19,9 @@ from engine.vllm_plugin.protocol import DECIMALS, frame
 BUFFERS = 64  # steps on their way; a reader that is further behind does not want them
 PATIENCE_S = 0.05  # a datagram waits for room; the kernel may hold as few as 10 of them (net.unix.max_dgram_qlen)
 REPORT_S = 60.0  # between two lines on what was lost
-EXTRA = (
-    4  # numbers beside argmax and entropy: the step counter, whether the canvas commits next, tokens emitted, and all
-)
-# tokens of the request before the step
+EXTRA = 4
+"""Numbers beside argmax and entropy: the step counter, whether the canvas commits next, tokens emitted, and all tokens
+that the request had before the step."""
 GONE = {errno.ECONNREFUSED, errno.ENOENT, errno.ENOTCONN, errno.ECONNRESET, errno.EPIPE}
 
 logger = logging.getLogger(LOGGER)
