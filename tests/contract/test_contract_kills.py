@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import psutil
@@ -56,6 +56,21 @@ def named(engine: VllmEngine, role: str) -> psutil.Process:
     return next(member for member in members if member.name() == f"VLLM::{role}")
 
 
+async def killed(
+    engine: VllmEngine, role: str, over: asyncio.Event, folder: Path, ask: Callable[[], Awaitable[None]]
+) -> None:
+    """The engine is watched and asked something, then one of its processes is killed: noticed, and nothing stays."""
+    members = tree(engine)
+    async with asyncio.TaskGroup() as tasks:
+        watching = tasks.create_task(engine.watch())
+        await ask()
+        named(engine, role).kill()
+        async with asyncio.timeout(NOTICED_S):
+            await over.wait()
+    assert watching.result().phase == "crashed"
+    nothing_stays(folder, [member.pid for member in members])
+
+
 @pytest.mark.parametrize("role", ["API server", "EngineCore", "Worker_TP0", "Worker_TP1", "guardian"])
 async def test_a_killed_process_is_noticed_and_nothing_stays(role: str, tmp_path: Path) -> None:
     threads = threading.active_count()
@@ -63,17 +78,13 @@ async def test_a_killed_process_is_noticed_and_nothing_stays(role: str, tmp_path
     engine = cpu_engine(2, tmp_path, lambda state: over.set() if state.phase == "crashed" else None)
     handle = await engine.start(timeout_s=START_S)
     try:
-        members = tree(engine)
-        assert len(members) >= 5
-        async with asyncio.TaskGroup() as tasks:
-            watching = tasks.create_task(engine.watch())
+        assert len(tree(engine)) >= 5
+
+        async def ask() -> None:
             async with EngineClient(handle.base_url, api_key=handle.api_key) as client:
                 assert await client.health()
-            named(engine, role).kill()
-            async with asyncio.timeout(NOTICED_S):
-                await over.wait()
-        assert watching.result().phase == "crashed"
-        nothing_stays(tmp_path, [member.pid for member in members])
+
+        await killed(engine, role, over, tmp_path, ask)
     finally:
         assert (await engine.stop()).clean
     assert threading.active_count() <= threads
@@ -86,18 +97,14 @@ async def test_one_of_several_api_servers_is_killed(tmp_path: Path) -> None:
     engine = cpu_engine(1, tmp_path, lambda state: over.set() if state.phase == "crashed" else None, more=several)
     handle = await engine.start(timeout_s=START_S)
     try:
-        members = tree(engine)
-        async with asyncio.TaskGroup() as tasks:
-            watching = tasks.create_task(engine.watch())
+
+        async def ask() -> None:
             async with EngineClient(handle.base_url, api_key=handle.api_key) as client:
                 reader = await Reader.open(client, (Noul(id="q", instructions="Is it day?"),), Method(draws=1))
                 answers = await asyncio.gather(*(reader.read(f"It is noon. {n}", row_key=str(n)) for n in range(8)))
             assert {reading.status for (reading,) in answers} == {"ok"}
-            named(engine, "APIServer_1").kill()
-            async with asyncio.timeout(NOTICED_S):
-                await over.wait()
-        assert watching.result().phase == "crashed"
-        nothing_stays(tmp_path, [member.pid for member in members])
+
+        await killed(engine, "APIServer_1", over, tmp_path, ask)
     finally:
         assert (await engine.stop()).clean
 
