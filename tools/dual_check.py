@@ -177,8 +177,7 @@ class Dual:
         cards = (self.table.kept("plan") or {}).get("cards")
         if self.given.what != "whole" or not cards:
             return "-"
-        named = ("weights", "kv_cache", "activations", "canvas_buffers")
-        return f"{sum(cards[0][name] for name in named) / GIB:.2f} GiB planned"
+        return f"{cards[0]['needed'] / GIB:.2f} GiB planned"
 
     def _start(self, flags: Sequence[str]) -> Namespace:
         """The command line of a start: the plan of the machine, all parts, and whether cards may read each other."""

@@ -22,7 +22,14 @@ from engine.launch.plugin import with_parts
 from engine.launch.proof import InstalledEngine
 
 BAR = 48  # characters
-PARTS = (("weights", "█"), ("KV cache", "▓"), ("activations", "▒"), ("canvases", "░"), ("others", "×"))
+PARTS = (
+    ("weights", "█"),
+    ("KV cache", "▓"),
+    ("activations", "▒"),
+    ("CUDA context", "▚"),
+    ("canvases", "░"),
+    ("others", "×"),
+)
 
 
 @click.command("plan")
@@ -124,14 +131,14 @@ def _show_card(card: CardBudget) -> None:
     click.echo(f"  [{bar(card)}] {card.needed / GIB:.1f} of {card.total / GIB:.1f} GiB, {card.reserve / GIB:.1f} left")
     click.echo(
         f"  weights {card.weights / GIB:.2f}, KV cache {card.kv_cache / GIB:.2f}, activations "
-        f"{card.activations / GIB:.2f}, canvases {card.canvas_buffers / GIB:.2f}, others {card.others / GIB:.2f} GiB; "
-        f"free now {card.free_now / GIB:.2f}"
+        f"{card.activations / GIB:.2f}, CUDA context {card.cuda_context / GIB:.2f}, canvases "
+        f"{card.canvas_buffers / GIB:.2f}, others {card.others / GIB:.2f} GiB; free now {card.free_now / GIB:.2f}"
     )
 
 
 def bar(card: CardBudget) -> str:
     """The card to scale: what will live in it, and what others hold."""
-    sizes = (card.weights, card.kv_cache, card.activations, card.canvas_buffers, card.others)
+    sizes = (card.weights, card.kv_cache, card.activations, card.cuda_context, card.canvas_buffers, card.others)
     drawn = ""
     filled = 0
     for size, (_, sign) in zip(sizes, PARTS, strict=True):

@@ -72,6 +72,7 @@ class CardBudget:
         free_now: free before the start.
         others: held by other processes now.
         weights, kv_cache, activations: inside the utilisation.
+        cuda_context: outside the utilisation; with NCCL's buffers and cuBLAS' handles, made before the weights.
         canvas_buffers: outside the utilisation; logits and probabilities of the denoised canvases.
     """
 
@@ -83,11 +84,12 @@ class CardBudget:
     weights: int
     kv_cache: int
     activations: int
+    cuda_context: int
     canvas_buffers: int
 
     @property
     def needed(self) -> int:
-        return self.weights + self.kv_cache + self.activations + self.canvas_buffers
+        return self.weights + self.kv_cache + self.activations + self.cuda_context + self.canvas_buffers
 
     @property
     def reserve(self) -> int:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from engine.domain.hardware import GIB
 from engine.domain.plan import CheckpointKind, EnvVar, Flag, Link, SpeedClass
+from engine.launch.shapes import CANVAS
 
 MARLIN_ARCHITECTURES = frozenset({"ampere"})  # no FP8 units: FP8 weights are unpacked by Marlin
 MARLIN_FP4_ARCHITECTURES = frozenset({"ampere", "ada"})  # no FP4 units: NVFP4 weights are unpacked by Marlin
@@ -42,6 +43,7 @@ class CardClass:
     Attributes:
         min_gib, max_gib: bounds of what torch sees of the smallest card, in GiB.
         options: names in the options table.
+        canvas: slots of one.
         attention: value of ``--attention-backend``; empty leaves the choice to vLLM.
         decisions: None for a class whose two profiles differ in their context only.
     """
@@ -63,6 +65,7 @@ class CardClass:
     min_gib: float = 0.0
     max_gib: float = float("inf")
     text_only: bool = False
+    canvas: int = CANVAS
     attention: str = "TRITON_ATTN"
     options: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """What DiffusionGemma 26B-A4B takes of a card's memory. Pure arithmetic; all results in bytes per card.
 
     inside the utilisation:   weights + activations + KV cache = utilisation x total
-    outside of it:            canvas buffers, and what other programs hold
+    outside of it:            CUDA context, canvas buffers, and what other programs hold
 
 vLLM gives the KV cache whatever the utilisation leaves, so the cache is the rest of the sum, and the context follows
 from it. Anchors that were seen on real cards: 2x RTX 3090 (4.4077 GiB of KV at 0.82), H100 (43.52 GiB at 0.90),
@@ -40,6 +40,12 @@ DRIVER_RESERVE = round(0.4 * GIB)
 
 WSL2_HIDDEN = round(1.31 * GIB)
 """What Windows keeps of a card under WSL2 without showing it (club-3090's WSL setup notes)."""
+
+CUDA_CONTEXT = round(0.71 * GIB)
+"""What a rank takes of its card before vLLM 0.33.0 looks at the memory (v1/worker/gpu_worker.py, ``init_device``): the
+CUDA context, NCCL's buffers and the handles of cuBLAS, all outside the utilisation. Measured on an H200 (132 SMs), two
+cards, P2P off: 139.09 of 139.80 GiB were free then. A context grows with the number of SMs, so it is an upper bound for
+smaller cards; nobody measured a 3090."""
 
 VISION = round(1.06 * GIB)
 """The vision tower in bfloat16, whole on every card; ``--limit-mm-per-prompt`` with zeros leaves it out."""
@@ -192,7 +198,7 @@ def max_context(budget: float, tp: int, batched_tokens: int) -> int:
 
 
 def activations(base: float, batched_tokens: int) -> int:
-    """What the profile run takes beside the weights: activations, NCCL and the CUDA context.
+    """What the profile run adds beside the weights; :data:`CUDA_CONTEXT` was there before it, and is no part of this.
 
     Args:
         base: bytes at 2048 batched tokens; a property of the class of card.
@@ -208,6 +214,11 @@ def canvas_buffers(sequences: int, canvas: int, *, eager: bool) -> int:
     """
     softcap = (SOFTCAP_EAGER if eager else SOFTCAP_FUSED) * sequences
     return round(max(ONE_CANVAS, softcap, LOGITS * sequences + TILE) * canvas / CANVAS)
+
+
+def room_beside(utilisation: float, total: int) -> float:
+    """Bytes for canvases on an idle card of ``total`` bytes: what utilisation, CUDA context and a margin leave."""
+    return (1 - utilisation - SAFETY) * total - CUDA_CONTEXT
 
 
 def sequences_beside(room: float, most: int, canvas: int, *, eager: bool) -> int:
@@ -230,5 +241,5 @@ def torch_total(nvml_total: int, reserved: int | None, *, wsl2: bool) -> int:
 
 
 def safe_utilisation(free: int, total: int, buffers: int) -> float:
-    """The largest utilisation, to the hundredth below, that leaves the canvas buffers and a margin free now."""
-    return max(0.0, math.floor(((free - buffers) / total - SAFETY) * 100 + 1e-9) / 100)
+    """The largest utilisation, to the hundredth below, that leaves CUDA context, canvases and a margin free now."""
+    return max(0.0, math.floor(((free - CUDA_CONTEXT - buffers) / total - SAFETY) * 100 + 1e-9) / 100)

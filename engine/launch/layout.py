@@ -12,7 +12,7 @@ from engine.launch import fit
 from engine.launch.cards import Card, holders, link_of
 from engine.launch.classes import MARLIN_ARCHITECTURES, MARLIN_FP4_ARCHITECTURES, CardClass, Decisions, catalogue
 from engine.launch.options import Settings, environment, flags, phases
-from engine.launch.shapes import CANVAS, MAX_CONTEXT
+from engine.launch.shapes import MAX_CONTEXT
 
 LEAST_CONTEXT = 8192  # below this a plan is not offered unless it is asked for
 DECISIONS_CONTEXT = 32_768  # one row, its question and a canvas; recall of details is clean to about 30,000 tokens
@@ -77,7 +77,12 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """The memory of a layout under its class and wishes. Bytes of one card."""
+    """The memory of a layout under its class and wishes. Bytes of one card.
+
+    Attributes:
+        usual: the utilisation of the class, or less where the canvases do not fit beside it even on idle cards.
+        largest_utilisation: the most that is safe now.
+    """
 
     weights: int
     activations: int
@@ -87,6 +92,7 @@ class Sums:
     canvas: int
     target: int
     least: int
+    usual: float
     largest_utilisation: float
     utilisation: float
 
@@ -129,10 +135,12 @@ def _sums(layout: Layout, row: CardClass) -> Sums:
     wishes, tp = layout.wishes, layout.tensor_parallel
     decisions = _decisions(layout, row)
     text_only = wishes.text_only if wishes.text_only is not None else row.text_only or wishes.profile == "decisions"
-    canvas = wishes.canvas or (decisions.canvas if decisions else CANVAS)
+    canvas = wishes.canvas or (decisions.canvas if decisions else row.canvas)
     sequences = wishes.sequences or _usual_sequences(layout, row, canvas)
     buffers = fit.canvas_buffers(sequences, canvas, eager=_eager(layout, row))
     largest = min(fit.safe_utilisation(card.free, card.total, buffers) for card in layout.cards)
+    idle = min(fit.safe_utilisation(card.total, card.total, buffers) for card in layout.cards)
+    share = min(_usual_utilisation(layout, row), idle)
     usual = MAX_CONTEXT if row.context == "auto" else row.context
     if wishes.profile == "decisions":
         usual = min(usual, DECISIONS_CONTEXT)
@@ -152,8 +160,9 @@ def _sums(layout: Layout, row: CardClass) -> Sums:
         canvas=canvas,
         target=wishes.context or usual,
         least=wishes.context or LEAST_CONTEXT,
+        usual=share,
         largest_utilisation=largest,
-        utilisation=wishes.utilisation or min(_usual_utilisation(layout, row), largest),
+        utilisation=wishes.utilisation or min(share, largest),
     )
 
 
@@ -171,7 +180,7 @@ def _usual_sequences(layout: Layout, row: CardClass, canvas: int) -> int:
 
 def _fitting(layout: Layout, row: CardClass, most: int, canvas: int) -> int:
     """Requests at once, 1 to ``most``, that the memory beside the usual utilisation holds with full canvases."""
-    room = (1 - _usual_utilisation(layout, row) - fit.SAFETY) * layout.total
+    room = fit.room_beside(_usual_utilisation(layout, row), layout.total)
     return fit.sequences_beside(room, most, canvas, eager=_eager(layout, row))
 
 
@@ -194,28 +203,30 @@ def _too_much_utilisation(layout: Layout, sums: Sums, wished: float) -> Shortfal
     return Shortfall(
         "wish",
         f"utilisation {wished:.2f} of {card.gpu.name} (card {card.gpu.index}) is {wished * card.total / GIB:.1f} GiB, "
-        f"and canvases take {sums.buffers / GIB:.1f} GiB beside it; {card.free / GIB:.1f} GiB are free"
-        + (f", held by {held}" if held else ""),
+        f"and beside it canvases take {sums.buffers / GIB:.1f} GiB and the CUDA context "
+        f"{fit.CUDA_CONTEXT / GIB:.1f}; {card.free / GIB:.1f} GiB are free" + (f", held by {held}" if held else ""),
         (f"ask for {sums.largest_utilisation:.2f} or less, or leave it open",) + ((f"close {held}",) if held else ()),
     )
 
 
 def _too_little(layout: Layout, row: CardClass, sums: Sums, largest: int) -> Shortfall:
     need = fit.kv_bytes(sums.least, layout.tensor_parallel, row.batched_tokens)
-    idle = int(_usual_utilisation(layout, row) * layout.total) - sums.weights - sums.activations
+    idle = int(sums.usual * layout.total) - sums.weights - sums.activations
     kv = sums.kv(layout.total)
     sum_text = (
         f"{layout.title}: {sums.utilisation:.2f} of {layout.total / GIB:.1f} GiB, less {sums.weights / GIB:.1f} of "
         f"weights and {sums.activations / GIB:.1f} of activations, leave {kv / GIB:.1f} GiB a card for the KV cache; "
         f"{sums.least:,} tokens need {need / GIB:.1f}"
     )
-    fewer = _fitting(layout, row, sums.sequences, sums.canvas)
-    if layout.wishes.sequences and fewer < sums.sequences:
+    crowded = sums.usual < _usual_utilisation(layout, row)  # by its own canvases
+    if crowded and (layout.wishes.sequences or layout.wishes.canvas):
+        fewer, several = _fitting(layout, row, sums.sequences, sums.canvas), sums.sequences > 1
+        who = f"{sums.sequences} requests at once take" if several else "one request takes"
         return Shortfall(
             "wish",
-            f"{sums.sequences} requests at once take {sums.buffers / GIB:.1f} GiB of canvases of {sums.canvas} slots a "
-            f"card, beside the utilisation. {sum_text}",
-            (f"ask for {fewer} at once or fewer", "ask for a shorter canvas"),
+            f"{who} {sums.buffers / GIB:.1f} GiB of canvases of {sums.canvas} slots a card, beside the utilisation. "
+            f"{sum_text}",
+            ((f"ask for {fewer} at once or fewer",) if several else ()) + ("ask for a shorter canvas",),
         )
     if idle >= need and layout.wishes.utilisation is None:
         return _busy(layout, sums, sum_text)
@@ -300,6 +311,7 @@ def _budget(card: Card, sums: Sums) -> CardBudget:
         weights=sums.weights,
         kv_cache=sums.kv(card.total),
         activations=sums.activations,
+        cuda_context=fit.CUDA_CONTEXT,
         canvas_buffers=sums.buffers,
     )
 
@@ -320,8 +332,13 @@ def _utilisation_reason(layout: Layout, row: CardClass, sums: Sums) -> str:
     if layout.wishes.utilisation is not None:
         return f"as you asked; {sums.largest_utilisation:.2f} is the most that is safe now"
     usual, decisions = _usual_utilisation(layout, row), _decisions(layout, row)
-    if sums.utilisation < usual:
-        return f"{usual:.2f} would be usual; more than {sums.utilisation:.2f} is not free now"
+    if sums.utilisation < sums.usual:
+        return f"{sums.usual:.2f} would be usual; more than {sums.utilisation:.2f} is not free now"
+    if sums.usual < usual:
+        return (
+            f"{usual:.2f} would be usual; canvases take {sums.buffers / GIB:.1f} GiB beside it and the CUDA context "
+            f"{fit.CUDA_CONTEXT / GIB:.1f}, which leaves {sums.usual:.2f}"
+        )
     if decisions and decisions.utilisation:
         return "reads are short, so the memory goes to more of them at once instead of a longer cache"
     if usual < row.utilisation:
@@ -350,12 +367,11 @@ def _notes(layout: Layout, row: CardClass, sums: Sums, context: int) -> tuple[st
 
 def _memory_notes(layout: Layout, row: CardClass, sums: Sums, context: int) -> list[str]:
     notes: list[str] = []
-    usual = _usual_utilisation(layout, row)
-    if layout.wishes.utilisation is None and sums.utilisation < usual:
+    if layout.wishes.utilisation is None and sums.utilisation < sums.usual:
         card = min(layout.cards, key=lambda card: card.free / card.total)
         who = holders(card) or "other programs"
         notes.append(
-            f"Utilisation is {sums.utilisation:.2f} instead of {usual:.2f}: {card.others / GIB:.1f} GiB of "
+            f"Utilisation is {sums.utilisation:.2f} instead of {sums.usual:.2f}: {card.others / GIB:.1f} GiB of "
             f"card {card.gpu.index} are held by {who}. Close it for a longer context."
         )
     elif layout.wishes.utilisation is not None and sums.utilisation > row.utilisation:

@@ -137,7 +137,7 @@ def _many_reads(settings: Settings) -> Iterator[Flag]:
 
 def _sequences_reason(settings: Settings) -> str:
     if settings.sequences == 1:
-        return "a canvas takes 1.3 GiB beside the cache, and canvases of chats hardly gain from sharing a step"
+        return "a full canvas takes 1.3 GiB beside the cache, and canvases of chats hardly gain from sharing a step"
     if settings.profile == "decisions":
         return (
             "reads are answered together, as many as the memory beside the cache holds: on an H200 5 a second one by "

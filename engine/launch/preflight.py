@@ -139,7 +139,7 @@ def _cards(machine: Machine, plan: LaunchPlan) -> Iterator[Finding]:
 
 
 def _share(budget: CardBudget) -> int:
-    """What vLLM asks for at its start; canvases come on top of it later."""
+    """What a start needs free: vLLM makes the CUDA context, then asks for its utilisation. Canvases come later."""
     return budget.needed - budget.canvas_buffers
 
 

@@ -101,8 +101,9 @@ def next_start(
 def lighter(plan: LaunchPlan, failed: Iterable[tuple[Diagnosis, LaunchPlan]]) -> bool:
     """Whether a plan wants less than every plan that ran out of memory; failures of other kinds do not count.
 
-    vLLM fills its utilisation, and the canvases come on top: after the weights are loaded their sum must be smaller,
-    before that the weights. Where the cache was too small, weights or context must be, or the utilisation larger.
+    vLLM fills its utilisation, and CUDA context and canvases come on top: after the weights are loaded their sum must
+    be smaller, before that the weights. Where the cache was too small, weights or context must be, or the utilisation
+    larger.
     """
     return all(_lighter(plan, other, diagnosis) for diagnosis, other in failed if diagnosis.out_of_memory)
 
@@ -119,7 +120,7 @@ def _lighter(plan: LaunchPlan, other: LaunchPlan, diagnosis: Diagnosis) -> bool:
 
 
 def _peaks(plan: LaunchPlan) -> list[int]:
-    return [int(plan.utilisation * card.total) + card.canvas_buffers for card in plan.cards]
+    return [int(plan.utilisation * card.total) + card.cuda_context + card.canvas_buffers for card in plan.cards]
 
 
 def _lower_utilisation(diagnosis: Diagnosis, plan: LaunchPlan, wishes: Wishes) -> Retry | None:

@@ -14,12 +14,12 @@ from app.theme import Tokens, current_tokens
 from engine.domain.hardware import GIB, Gpu
 from engine.domain.plan import CardBudget
 
-PartName = Literal["weights", "cache", "activations", "canvases", "others", "free"]
+PartName = Literal["weights", "cache", "activations", "cuda", "canvases", "others", "free"]
 PARTS: tuple[PartName, ...] = get_args(PartName)
 
 # Fills; the words stand beside them, so colour only repeats. White or the surface's text is never drawn on them small.
-_LIGHT = {"weights": "#2b5fb3", "cache": "#2f8f83", "activations": "#c2892b", "canvases": "#8a4fa8"}
-_DARK = {"weights": "#6f9be6", "cache": "#5cc0b2", "activations": "#dca94f", "canvases": "#b98ad6"}
+_LIGHT = {"weights": "#2b5fb3", "cache": "#2f8f83", "activations": "#c2892b", "cuda": "#b04a5e", "canvases": "#8a4fa8"}
+_DARK = {"weights": "#6f9be6", "cache": "#5cc0b2", "activations": "#dca94f", "cuda": "#e88fa0", "canvases": "#b98ad6"}
 BAR = 30  # pixels
 GAP = 14
 SWATCH = 11
@@ -47,6 +47,7 @@ def bar_of_plan(budget: CardBudget, title: str) -> CardBar:
         ("weights", budget.weights),
         ("cache", budget.kv_cache),
         ("activations", budget.activations),
+        ("cuda", budget.cuda_context),
         ("canvases", budget.canvas_buffers),
     )
     return CardBar(title, f"{budget.needed / GIB:.1f} of {budget.total / GIB:.1f} GiB", budget.total, parts)
@@ -177,6 +178,7 @@ class CardDrawing(QWidget):
             "weights": self.tr("Weights"),
             "cache": self.tr("KV cache"),
             "activations": self.tr("Activations"),
+            "cuda": self.tr("CUDA context"),
             "canvases": self.tr("Canvas buffers"),
             "others": self.tr("In use now"),
             "free": self.tr("Free"),

@@ -43,7 +43,11 @@ async def test_every_step_of_every_machine_can_be_shown(name: str, qtbot: QtBot)
         assert presenter.command_line() == ""
     else:
         assert "vllm.entrypoints.cli.main serve" in presenter.command_line()
-        assert all(bar_of_plan(budget, "").free > 0 for budget in seen.result.cards)
+        for budget in seen.result.cards:
+            drawn = bar_of_plan(budget, budget.name)
+            assert drawn.free == budget.reserve > 0
+            assert dict(drawn.parts)["cuda"] == budget.cuda_context
+        assert "CUDA context 0.7 GiB" in page.plan.drawing.accessibleDescription()
     page.detect.drawing.grab()
     page.plan.drawing.grab()
     bars = [bar for gpu in machine.gpus if (bar := bar_of_gpu(gpu, gpu.name))]

@@ -11,6 +11,7 @@ from launch_helpers import install, machine, planned
 
 from engine.cli.main import BAD_INPUT, OK, run
 from engine.cli.plan import BAR, bar
+from engine.domain.hardware import GIB
 from engine.hardware.record import recorded_machines
 
 
@@ -26,6 +27,7 @@ def test_text_shows_cards_flags_reasons_and_the_line(capsys: pytest.CaptureFixtu
     assert code == OK
     assert text.startswith("2x RTX 3090, tensor parallel 2, FP8")
     assert "weights 14.58" in text
+    assert "activations 0.35, CUDA context 0.71, canvases 1.30, others 0.00 GiB" in text
     assert "--linear-backend marlin\n      since vLLM 0.25" in text
     assert "LD_LIBRARY_PATH (removed)" in text
     assert "/venv/bin/python -m vllm.entrypoints.cli.main serve --model /models/dg" in text
@@ -37,7 +39,10 @@ def test_json_has_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == OK
     assert shown["wishes"]["context"] == 32_768
     assert shown["plan"]["flags"][0]["reason"]
-    assert shown["plan"]["cards"][0]["needed"] < shown["plan"]["cards"][0]["total"]
+    card = shown["plan"]["cards"][0]
+    assert card["cuda_context"] / GIB == pytest.approx(0.71)
+    parts = ("weights", "kv_cache", "activations", "cuda_context", "canvas_buffers")
+    assert card["needed"] == sum(card[part] for part in parts) == card["total"] - card["others"] - card["reserve"]
     assert shown["argv"][shown["argv"].index("--port") + 1] == "9000"
     assert shown["environment"]["CUDA_VISIBLE_DEVICES"].count("GPU-") == 2
     assert shown["shell"].startswith("env -u LD_LIBRARY_PATH")
@@ -87,6 +92,7 @@ def test_bars_are_to_scale() -> None:
     drawn = bar(card)
     assert len(drawn) == BAR
     assert drawn.count("█") == round(card.weights / card.total * BAR)
+    assert abs(drawn.count("▚") - card.cuda_context / card.total * BAR) < 1
     assert drawn.endswith("·")
     full = bar(replace(card, others=card.total))
     assert len(full) == BAR

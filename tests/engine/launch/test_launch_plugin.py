@@ -82,12 +82,12 @@ def test_without_the_part_tiles_several_cards_take_one_request_at_a_time(
     engine: InstalledEngine, parts: str | None
 ) -> None:
     several = planned(machine("2x3090-pcie"), profile="decisions")
-    assert several.sequences == 8
+    assert several.sequences == 6
     named = () if parts == "unset" else (EnvVar(PARTS_VARIABLE, parts, "given"),)
     plan = with_parts(replace(several, env=(*several.env, *named)), engine)
-    wanted = 8 if parts == "unset" or "tiles" in (parts or "") else 1
+    wanted = 6 if parts == "unset" or "tiles" in (parts or "") else 1
     assert (plan.sequences, flag(plan, "--max-num-seqs")) == (wanted, str(wanted))
-    assert has_tiles(plan) == (wanted == 8)
+    assert has_tiles(plan) == (wanted == 6)
     assert {result.status for result in check_fixes(plan, engine) if result.id == "one-sequence"} == {"proven"}
     stock = without_parts(plan, "they failed")
     assert (stock.sequences, flag(stock, "--max-num-seqs"), has_tiles(stock)) == (1, "1", False)
@@ -97,13 +97,13 @@ def test_somebodys_own_class_has_no_tiles_of_ours(engine: InstalledEngine) -> No
     several = planned(machine("2x3090-pcie"), profile="decisions")
     own = replace(several, flags=(*several.flags, Flag(FLAG, '{"X":"somebody:Class"}', "")))
     assert with_parts(own, engine).sequences == 1
-    assert with_parts(with_parts(several, engine), engine).sequences == 8
+    assert with_parts(with_parts(several, engine), engine).sequences == 6
 
 
 def test_one_card_takes_several_requests_whatever_the_parts(engine: InstalledEngine) -> None:
     one = planned(machine("a6000"), profile="decisions")
     stock = with_parts(replace(one, env=(*one.env, EnvVar(PARTS_VARIABLE, None, ""))), engine)
-    assert stock.sequences == one.sequences == 8
+    assert stock.sequences == one.sequences == 7
 
 
 @pytest.mark.parametrize("version", ["0.31.0", "0.34.0", "1.33.0"])

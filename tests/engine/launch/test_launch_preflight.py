@@ -50,6 +50,16 @@ def test_memory_for_the_cache_but_not_for_the_canvases_is_a_warning() -> None:
     assert codes(tight, plan)["preflight.memory"] == "warning"
 
 
+@pytest.mark.parametrize(("beside", "severity"), [(0.65, "blocker"), (0.72, "warning")])
+def test_the_start_needs_the_cuda_context_free_beside_the_utilisation(beside: float, severity: str) -> None:
+    """vLLM demands utilisation x total once the context is made; some tens of MiB are let pass."""
+    base = machine("2x3090-pcie")
+    plan = planned(base)
+    demanded = plan.utilisation * plan.cards[0].total
+    tight = with_gpus(base, lambda gpu: replace(gpu, memory_free=round(demanded + beside * GIB)))
+    assert codes(tight, plan)["preflight.memory"] == severity
+
+
 def test_a_little_more_of_a_desktop_is_no_finding() -> None:
     base = machine("2x3090-pcie")
     plan = planned(base)

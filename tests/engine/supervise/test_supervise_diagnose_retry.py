@@ -48,7 +48,7 @@ def tries(diagnosis: Diagnosis, machine: str) -> list[tuple[Retry, LaunchPlan]]:
 
 
 def peak(plan: LaunchPlan) -> int:
-    return max(int(plan.utilisation * card.total) + card.canvas_buffers for card in plan.cards)
+    return max(int(plan.utilisation * card.total) + card.cuda_context + card.canvas_buffers for card in plan.cards)
 
 
 @pytest.mark.parametrize("machine", [TWO_3090, "1x5090", "a100-80", "1x3090", "4xa4000", "h100", "2x4090"])
