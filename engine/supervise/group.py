@@ -33,6 +33,7 @@ StopStep = Literal["none", "term", "kill"]
 
 ORPHAN_GRACE_S = 5.0  # from the first signal to KILL, once we are dead; nobody waits for an answer then
 START_S = 60.0  # for the guardian to say that the program runs: it takes 40 ms, on a machine out of memory much longer
+REST_S = 2.0  # from TERM to KILL for what is left of an engine whose leader has had its time, or has crashed
 _GUARDIAN_S = 5.0
 
 
@@ -258,9 +259,20 @@ class EngineGroup:
         """The last lines of this start's log."""
         return tail(self.log_path, lines, inode=self._log_inode)
 
-    async def stop(self, *, grace_s: float = 10.0, kill_s: float = 5.0) -> StopOutcome:
-        """End the whole group: TERM, up to ``grace_s`` seconds, KILL, up to ``kill_s``, then look who is left."""
+    async def stop(self, *, grace_s: float = 10.0, kill_s: float = 5.0, leader_first: bool = False) -> StopOutcome:
+        """End the whole group: TERM, up to ``grace_s`` seconds, KILL, up to ``kill_s``, then look who is left.
+
+        Args:
+            leader_first: the first TERM is for the leader only, which ends its own processes in its own order; the
+                whole group gets one after ``grace_s``, and has ``REST_S`` then. vLLM's workers must not hear it: one
+                that leaves in the middle of a step leaves the others waiting in a collective.
+        """
         step: StopStep = "none"
+        if leader_first and self.exit_code() is None:
+            step, members = "term", self.members()
+            processes.send([member for member in members if member.pid == self.pid], signal.SIGTERM)
+            await processes.wait_gone([member.pid for member in members], grace_s)
+            grace_s = REST_S
         for number, seconds in ((signal.SIGTERM, grace_s), (signal.SIGKILL, kill_s)):
             members = self.members()
             if not members:

@@ -15,7 +15,7 @@ from typing import Any
 from engine import paths
 from engine.errors import EngineRefused, EngineUnreachable, UserError
 from engine.supervise import processes
-from engine.supervise.group import EngineGroup, StopOutcome
+from engine.supervise.group import REST_S, EngineGroup, StopOutcome
 from engine.supervise.memory import CardAfter, MemoryWatch
 from engine.supervise.ports import bind_port
 from engine.supervise.sleep import SleepWatch
@@ -25,7 +25,6 @@ POLL_S = 0.05
 ABANDON_S = (
     3.0  # from TERM to KILL for an engine that is not ready: a half-started vLLM does not hear TERM for a minute
 )
-REST_S = 2.0  # the same for what is left of one that has crashed
 LAST_WORDS_S = 2.0  # for an engine that has lost a part of itself to say so in its log
 RESUME_S = 60.0  # for an engine to answer after the computer slept: cards wake up too
 KEY_VARIABLE = "DIFFUSION_DESK_API_KEY"
@@ -171,8 +170,9 @@ class SupervisedEngine:
                 self._move("stopped")
             return StopOutcome("none", None)
         self.handle = None
+        served = self.state.phase in ("ready", "resuming")  # a half-started one does not hear TERM for a minute
         self._move("stopping")
-        outcome = await self._end(group, grace_s)
+        outcome = await self._end(group, grace_s, leader_first=served)
         if not outcome.clean:
             error = self._survived(outcome)
             self._move("failed", str(error))
@@ -284,9 +284,9 @@ class SupervisedEngine:
             if self.handle is handle:  # nobody stops it meanwhile
                 self._move("ready")
 
-    async def _end(self, group: EngineGroup, grace_s: float) -> StopOutcome:
+    async def _end(self, group: EngineGroup, grace_s: float, *, leader_first: bool = False) -> StopOutcome:
         """End the group, and see what is left."""
-        outcome = await group.stop(grace_s=grace_s)
+        outcome = await group.stop(grace_s=grace_s, leader_first=leader_first)
         if self._memory is not None:
             self.cards = await self._memory.after(group.seen)
         return replace(outcome, cards=self.cards)

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+import aiohttp
 import psutil
 import pytest
 
@@ -88,6 +89,36 @@ async def test_a_killed_process_is_noticed_and_nothing_stays(role: str, tmp_path
     finally:
         assert (await engine.stop()).clean
     assert threading.active_count() <= threads
+
+
+async def test_a_stop_lets_running_requests_end(tmp_path: Path) -> None:
+    """TERM is for the API server alone: a worker that hears it leaves in the middle of a step, and the other one waits
+    for it in an all-reduce until it is killed."""
+    engine = cpu_engine(2, tmp_path)
+    handle = await engine.start(timeout_s=START_S)
+    members = tree(engine)
+    begun = asyncio.Event()
+    body = {"max_tokens": 192, "ignore_eos": True, "stream": True, "return_token_ids": True}  # three canvases
+
+    async def chat(session: aiohttp.ClientSession, number: int) -> tuple[int, str]:
+        tokens, reason = 0, ""
+        asked = {**body, "messages": [{"role": "user", "content": f"Story {number}."}]}
+        async with session.post(f"{handle.base_url}/v1/chat/completions", json=asked) as answer:
+            async for line in answer.content:
+                for choice in json.loads(line[6:])["choices"] if line.startswith(b"data: {") else ():
+                    tokens, reason = tokens + len(choice.get("token_ids") or ()), choice.get("finish_reason") or reason
+                    begun.set()
+        return tokens, reason
+
+    key = {"Authorization": f"Bearer {handle.api_key}"}
+    async with aiohttp.ClientSession(headers=key) as session, asyncio.TaskGroup() as tasks:
+        chats = [tasks.create_task(chat(session, number)) for number in range(3)]
+        await asyncio.wait_for(begun.wait(), START_S)
+        outcome = await engine.stop()
+    assert (outcome.step, outcome.exit_code, outcome.survivors) == ("term", 0, ())
+    assert [one.result() for one in chats] == [(192, "length")] * 3
+    assert "sending SIGKILL" not in (tmp_path / "engine.log").read_text()
+    nothing_stays(tmp_path, [member.pid for member in members])
 
 
 async def test_one_of_several_api_servers_is_killed(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@
 
 Modes: ``slow`` (answers 503 to the first three health checks), ``die`` (writes to its log and exits 3), ``mute``
 (accepts nothing), ``deaf`` (ignores SIGTERM), ``grandchild`` (starts two deaf children, one in a session of its own),
-``crash`` (is killed at the first POST).
+``crash`` (is killed at the first POST), ``orderly`` (has a worker that it ends itself, before it goes).
 """
 
 from __future__ import annotations
@@ -17,9 +17,21 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from http import HTTPStatus
 
 SLEEPER = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); signal.pause()"
+
+WORKER = """
+import os, signal, sys
+def heard(*_):
+    os.write(2, b"the worker was told to end\\n")
+    os._exit(1)
+signal.signal(signal.SIGTERM, heard)
+print("up", flush=True)
+sys.stdin.read()
+os.write(2, b"the worker has ended its step\\n")
+"""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -59,6 +71,25 @@ def start_family() -> None:
         child.stdout.readline()
 
 
+def start_worker() -> subprocess.Popen[bytes]:
+    """Ends when its standard input does; says so, and says when a signal ends it."""
+    command = [sys.executable, "-I", "-S", "-c", WORKER]
+    worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert worker.stdout is not None
+    worker.stdout.readline()
+    return worker
+
+
+def end_of(worker: subprocess.Popen[bytes]) -> Callable[[int, object], None]:
+    """What a leader does at TERM that ends its worker before it goes."""
+
+    def end(number: int, stack: object) -> None:
+        worker.communicate()
+        sys.exit(0)
+
+    return end
+
+
 def main(argv: list[str]) -> int:
     descriptor, modes = int(argv[1]), frozenset(argv[2:])
     sys.stderr.write(f"fake engine, modes: {sorted(modes)}\n")
@@ -69,6 +100,8 @@ def main(argv: list[str]) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if "grandchild" in modes:
         start_family()
+    if "orderly" in modes:
+        signal.signal(signal.SIGTERM, end_of(start_worker()))
     if "mute" in modes:
         sys.stderr.write("saying nothing\n")
         signal.pause()

@@ -108,6 +108,35 @@ async def test_grandchildren_that_outlive_the_leader_are_ended_too(tmp_path: Pat
     assert group.members() == []
 
 
+async def test_a_leader_that_is_asked_first_ends_its_own_processes(tmp_path: Path) -> None:
+    group = launch(tmp_path, "orderly")
+    answer(group.record.port)
+    assert len(group.members()) == 2
+    outcome = await group.stop(grace_s=120.0, leader_first=True)
+    assert (outcome.step, outcome.exit_code, outcome.clean) == ("term", 0, True)
+    log = (tmp_path / "engine.log").read_text()
+    assert "the worker has ended its step" in log
+    assert "the worker was told to end" not in log
+
+
+async def test_a_leader_that_does_not_listen_has_its_time_and_then_all_is_killed(tmp_path: Path) -> None:
+    group = launch(tmp_path, "deaf", "grandchild")
+    answer(group.record.port)
+    members = group.members()
+    outcome = await group.stop(grace_s=0.2, leader_first=True)
+    assert (outcome.step, outcome.survivors) == ("kill", ())
+    assert not any(member.is_running() and member.status() != psutil.STATUS_ZOMBIE for member in members)
+
+
+async def test_what_a_leader_leaves_behind_that_was_asked_first_is_ended_too(tmp_path: Path) -> None:
+    group = launch(tmp_path, "grandchild")
+    answer(group.record.port)
+    assert len(group.members()) == 3
+    outcome = await group.stop(grace_s=120.0, leader_first=True)  # its guardian ends them, 3 s after it
+    assert (outcome.exit_code, outcome.clean) == (-signal.SIGTERM, True)
+    assert group.members() == []
+
+
 async def test_kill_now_needs_no_loop(tmp_path: Path) -> None:
     group = launch(tmp_path, "deaf", "grandchild")
     answer(group.record.port)
