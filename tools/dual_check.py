@@ -295,7 +295,7 @@ def _spread(answers: list[Any]) -> float:
 def _more_activations(plan: dict[str, Any], here: dict[str, Any]) -> float:
     """What the profile run takes on a card of this machine beyond what it takes on one of the followed plan, in GiB.
 
-    CUDA's context and workspaces are larger on a larger card.
+    Workspaces are larger on a larger card.
     """
     sizes = []
     for found in (plan, here):

@@ -80,6 +80,8 @@ class Sums:
     """The memory of a layout under its class and wishes. Bytes of one card.
 
     Attributes:
+        batched_tokens: of the class, or the slots of all canvases: vLLM's scheduler counts slots as tokens and
+            cuts a canvas short that does not fit into a step, and what lies behind is lost or wrong.
         usual: the utilisation of the class, or less where the canvases do not fit beside it even on idle cards.
         largest_utilisation: the most that is safe now.
     """
@@ -90,6 +92,7 @@ class Sums:
     text_only: bool
     sequences: int
     canvas: int
+    batched_tokens: int
     target: int
     least: int
     usual: float
@@ -114,7 +117,7 @@ def work_out(layout: Layout, left_out: tuple[LeftOut, ...]) -> LaunchPlan | Shor
     if wished is not None and wished > sums.largest_utilisation:
         return _too_much_utilisation(layout, sums, wished)
     kv = sums.kv(layout.total)
-    largest = fit.max_context(kv, layout.tensor_parallel, row.batched_tokens)
+    largest = fit.max_context(kv, layout.tensor_parallel, sums.batched_tokens)
     if largest < sums.least:
         return _too_little(layout, row, sums, largest)
     return _plan(layout, row, sums, largest, left_out)
@@ -137,6 +140,7 @@ def _sums(layout: Layout, row: CardClass) -> Sums:
     text_only = wishes.text_only if wishes.text_only is not None else row.text_only or wishes.profile == "decisions"
     canvas = wishes.canvas or (decisions.canvas if decisions else row.canvas)
     sequences = wishes.sequences or _usual_sequences(layout, row, canvas)
+    batched = max(row.batched_tokens, sequences * canvas)
     buffers = fit.canvas_buffers(sequences, canvas, eager=_eager(layout, row))
     largest = min(fit.safe_utilisation(card.free, card.total, buffers) for card in layout.cards)
     idle = min(fit.safe_utilisation(card.total, card.total, buffers) for card in layout.cards)
@@ -153,11 +157,12 @@ def _sums(layout: Layout, row: CardClass) -> Sums:
     )
     return Sums(
         weights=weights.total,
-        activations=fit.activations(row.activations_gib * GIB, row.batched_tokens),
+        activations=fit.activations(row.activations_gib * GIB, batched),
         buffers=buffers,
         text_only=text_only,
         sequences=sequences,
         canvas=canvas,
+        batched_tokens=batched,
         target=wishes.context or usual,
         least=wishes.context or LEAST_CONTEXT,
         usual=share,
@@ -210,7 +215,7 @@ def _too_much_utilisation(layout: Layout, sums: Sums, wished: float) -> Shortfal
 
 
 def _too_little(layout: Layout, row: CardClass, sums: Sums, largest: int) -> Shortfall:
-    need = fit.kv_bytes(sums.least, layout.tensor_parallel, row.batched_tokens)
+    need = fit.kv_bytes(sums.least, layout.tensor_parallel, sums.batched_tokens)
     idle = int(sums.usual * layout.total) - sums.weights - sums.activations
     kv = sums.kv(layout.total)
     sum_text = (
@@ -264,12 +269,13 @@ def _plan(layout: Layout, row: CardClass, sums: Sums, largest: int, left_out: tu
         utilisation_reason=_utilisation_reason(layout, row, sums),
         sequences=sums.sequences,
         canvas=sums.canvas,
+        batched_tokens=sums.batched_tokens,
         text_only=sums.text_only,
         fast_sampler=layout.wishes.fast_sampler,
         uuids=tuple(card.gpu.uuid for card in layout.cards),
         link=layout.link,
     )
-    pool = fit.kv_pool(sums.kv(layout.total), context, layout.tensor_parallel, row.batched_tokens)
+    pool = fit.kv_pool(sums.kv(layout.total), context, layout.tensor_parallel, sums.batched_tokens)
     return LaunchPlan(
         title=layout.title,
         profile=layout.wishes.profile,

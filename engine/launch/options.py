@@ -35,6 +35,7 @@ class Settings:
     utilisation_reason: str
     sequences: int
     canvas: int
+    batched_tokens: int
     text_only: bool
     fast_sampler: bool
     uuids: tuple[str, ...]
@@ -99,13 +100,7 @@ def _sizes(settings: Settings) -> Iterator[Flag]:
         "--max-model-len", "auto" if settings.context is None else str(settings.context), settings.context_reason
     )
     yield Flag("--max-num-seqs", str(settings.sequences), _sequences_reason(settings))
-    yield Flag(
-        "--max-num-batched-tokens",
-        str(row.batched_tokens),
-        "activations and the cache's window margin grow with it; 2048 is enough for a prompt and its canvas"
-        if row.batched_tokens == 2048
-        else "a large card has the memory to take long prompts in larger pieces",
-    )
+    yield Flag("--max-num-batched-tokens", str(settings.batched_tokens), _batch_reason(settings))
     yield Flag("--gpu-memory-utilization", f"{settings.utilisation:.2f}", settings.utilisation_reason)
     if row.eager:
         yield Flag(
@@ -114,6 +109,17 @@ def _sizes(settings: Settings) -> Iterator[Flag]:
             "CUDA graphs and compiled layers take memory and minutes at the start, and gained nothing on such cards",
         )
     yield from _many_reads(settings)
+
+
+def _batch_reason(settings: Settings) -> str:
+    if settings.batched_tokens > settings.card_class.batched_tokens:
+        return (
+            f"all {settings.sequences} canvases of {settings.canvas} slots fit into one step: vLLM cuts short what does"
+            " not, and the rest of an answer or a label is lost"
+        )
+    if settings.batched_tokens == 2048:
+        return "activations and the cache's window margin grow with it; 2048 is enough for a prompt and its canvas"
+    return "a large card has the memory to take long prompts in larger pieces"
 
 
 def _many_reads(settings: Settings) -> Iterator[Flag]:

@@ -16,7 +16,7 @@ from vllm.model_executor.models.diffusion_gemma import (
     DiffusionSampler,
 )
 
-from engine.vllm_plugin.parts import Config, Step, install_parts
+from engine.vllm_plugin.parts import Config, Step, install_parts, warn_of_cut_canvases
 
 
 class DeskSampler(DiffusionSampler):
@@ -59,6 +59,8 @@ class DeskModelState(DiffusionGemmaModelState):
             made.__class__ = DeskSampler  # stock makes it with a dozen arguments of its own
             made.hook()
             install_parts(self, made, config)
+            if config.rank == 0:
+                warn_of_cut_canvases(self.max_num_reqs, made.canvas_length, self.max_num_tokens)
         return made, rejection
 
     def remove_request(self, req_id: str) -> None:

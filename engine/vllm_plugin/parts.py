@@ -80,6 +80,26 @@ class HookedState(Protocol):
     def __getattr__(self, name: str) -> Any: ...
 
 
+def warn_of_cut_canvases(requests: int, canvas: int, batched_tokens: int) -> None:
+    """A line of log where the canvases of all requests at once do not fit into a step.
+
+    vLLM's scheduler (0.32 and 0.33, ``v1/core/sched/scheduler.py``) counts canvas slots as tokens and gives the last
+    request what is left of a step. A canvas that is cut so denoises without its end; if it converges there, its end is
+    zeros.
+
+    Args:
+        requests: at once, ``--max-num-seqs``.
+        canvas: served slots.
+        batched_tokens: ``--max-num-batched-tokens``.
+    """
+    if requests * canvas > batched_tokens:
+        logger.warning(
+            "%d requests at once with canvases of %d slots need --max-num-batched-tokens %d; with %d vLLM cuts canvases"
+            " short, and what lies behind the cut is lost or wrong",
+            *(requests, canvas, requests * canvas, batched_tokens),
+        )
+
+
 def install_parts(state: HookedState, sampler: HookedSampler, config: Config) -> tuple[str, ...]:
     """Installs the parts of ``config``; each module has ``install(state, sampler, config) -> str``, a word on itself.
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from engine.vllm_plugin.live_sender import Buffer, FrameSender, Watched, accepted, stops_of
-from engine.vllm_plugin.parts import LOGGER, Config, PartRequired, install_parts
+from engine.vllm_plugin.parts import LOGGER, Config, PartRequired, install_parts, warn_of_cut_canvases
 from engine.vllm_plugin.protocol import MAX_ID, PART_MODULES, PARTS_VARIABLE, VERSION, live_id
 
 WIDTH = 3
@@ -67,6 +67,13 @@ def test_a_part_that_must_be_there_ends_the_start(
     monkeypatch.setitem(PART_MODULES, "reads", "must_be")  # type: ignore[index]
     with pytest.raises(PartRequired, match="not without me"):
         install_parts(object(), object(), config(**{PARTS_VARIABLE: "reads"}))  # type: ignore[arg-type]
+
+
+def test_a_step_too_small_for_all_canvases_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    warn_of_cut_canvases(8, 256, 2048)
+    assert caplog.text == ""
+    warn_of_cut_canvases(9, 256, 2048)
+    assert "9 requests at once with canvases of 256 slots need --max-num-batched-tokens 2304" in caplog.text
 
 
 @pytest.mark.parametrize(
