@@ -50,8 +50,8 @@ run() {  # STEP CARD
   local card=${2:-0}
   case $1 in
     small) step small 120 "$PYTHON" -m tools.random_checkpoint "$BIG" "$SMALL" --layers 6 ;;
-    cost) DIFFUSION_DESK_HOME=$OUT/home-$card step "cost" 360 "$PYTHON" -m tools.live_check --python "$ENGINE" --model "$BIG" \
-      --what cost --seconds 60 --cards "$card" --limit 280 --serve "--cards $card --tensor-parallel 1 $skip" \
+    cost) DIFFUSION_DESK_HOME=$OUT/home-$card step "cost" 430 "$PYTHON" -m tools.live_check --python "$ENGINE" --model "$BIG" \
+      --what cost --seconds 75 --cards "$card" --limit 310 --serve "--cards $card --tensor-parallel 1 $skip" \
       -- --load-format dummy --attention-backend TRITON_ATTN ;;
     stress) DIFFUSION_DESK_HOME=$OUT/home-dual step "stress" 420 "$PYTHON" -m tools.live_check --python "$ENGINE" --model "$SMALL" \
       --what stress --requests 10000 --in-flight 48 --seconds 240 --cards "$card" --limit 170 \
@@ -63,7 +63,7 @@ run() {  # STEP CARD
       --model "$BIG" --folder "$OUT/grid$card" --budget $(($(left) - 20)) --env TORCHDYNAMO_DISABLE=1 ${ONLY:+--only "$ONLY"} ;;
     plan) dual plan 40 plan ;;
     whole) dual whole 240 whole --model "$BIG" --work-limit 60 -- --load-format dummy $cap ;;
-    whole-3090) dual whole-3090 240 whole --model "$BIG" --work-limit 60 --leave 23.56 --mixed-whole 60 -- --load-format dummy $cap ;;
+    whole-3090) dual whole-3090 240 whole --model "$BIG" --work-limit 75 --leave 23.56 --mixed-whole 40 -- --load-format dummy $cap ;;
     decisions-3090) MORE="--profile decisions" dual plan-decisions 40 plan
       MORE="--profile decisions" dual decisions-3090 240 whole --model "$BIG" --work-limit 60 --leave 23.56 --sequences 8 \
         --mixed-whole 100 -- --load-format dummy $cap ;;
