@@ -76,6 +76,8 @@ def cpu_plan(
     sizes = {
         "--max-model-len": str(WINDOW),
         "--max-num-seqs": str(SEQUENCES),
+        # As few as a plan may have: all canvases fit into a step, and a long prompt takes several. A picture is whole.
+        **({} if sees else {"--max-num-batched-tokens": str(SEQUENCES * canvas)}),
         "--diffusion-config": json.dumps({"canvas_length": canvas}),
     }
     replaced = {flag.name for flag in added}

@@ -86,3 +86,29 @@ async def test_fast_reads_equal_stock_while_chats_denoise(served: Any, log: Path
     assert [task.result().status for task in chats] == [200, 200]
     assert_same(stock, mixed.result())
     assert_same(stock, await reads(served))
+
+
+async def test_no_canvas_is_cut_short_however_many_are_read_at_once(served: Any, log: Path) -> None:
+    """vLLM cuts a canvas that does not fit into a step, and a label behind the cut is wrong by nats; the step of a plan
+    holds all canvases."""
+    prompt, labels = await served.rendered(), await served.tokens("yes no")
+    source, width = random.Random(9), served.canvas_length
+    args = {"diffusion_canvas_length": width, "diffusion_max_steps": 1, "diffusion_read_only": 1}
+    sampling = {"max_tokens": width, "logprobs": len(labels), "logprob_token_ids": labels}
+
+    async def read(noise: list[int], length: int) -> Any:
+        asked = {**sampling, "extra_args": {**args, "diffusion_seed_canvas": noise}}
+        answer = await served.post(
+            "/inference/v1/generate", {"token_ids": prompt + prompt[:length], "sampling_params": asked}
+        )
+        assert answer.status == 200
+        return answer.body["choices"][0]
+
+    asked = [([source.randrange(served.vocab_size) for _ in range(width)], number) for number in range(12)]
+    alone = [await read(*one) for one in asked]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(read(*one)) for one in asked]
+    together = [task.result() for task in tasks]
+    assert {len(choice["logprobs"]["content"]) for choice in together} == {width}
+    assert_same(alone, together)
+    assert "cuts canvases" not in await asyncio.to_thread(log.read_text)
