@@ -18,7 +18,7 @@ class LiveDrawing(CardDrawing):
 
     def _word(self, name: PartName) -> str:
         words = {
-            "activations": self.tr("Activations and canvases"),
+            "activations": self.tr("Activations, canvases, CUDA context"),
             "others": self.tr("Other programs and driver"),
         }
         return words.get(name) or super()._word(name)
