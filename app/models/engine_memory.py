@@ -11,7 +11,7 @@ class CardMemory:
 
     Attributes:
         title: ``0: NVIDIA GeForce RTX 3090``.
-        weights, cache, working: of our engine: model, KV cache, and activations with canvases.
+        weights, cache, working: of our engine: model, KV cache, and activations with canvases and CUDA context.
         others: other programs, the desktop, the driver.
         holders: who they are, the largest first, in words.
         planned: the running plan uses this card.
