@@ -36,8 +36,8 @@ step() {  # NAME MOST COMMAND...: at most so long, and not past the end
 skip="--skip-preflight --skip-fixes-check --skip-self-test --text-only"
 ampere="$skip --env VLLM_TEST_FORCE_FP8_MARLIN=1"  # Hopper as a card without FP8 units
 cap="--gpu-memory-utilization ${SHARE:-0.1384}"    # 19.35 GiB of 139.8: what 0.82 is on a 3090
-eager="--load-format dummy --attention-backend TRITON_ATTN --max-model-len 8192 --max-num-seqs 120 --max-num-batched-tokens 8192 --gpu-memory-utilization 0.5 --enforce-eager --diffusion-config '{\"canvas_length\":128}'"
-graphs="--load-format dummy --attention-backend TRITON_ATTN --max-model-len 8192 --max-num-seqs 120 --max-num-batched-tokens 8192 --gpu-memory-utilization 0.6 --api-server-count 4 --diffusion-config '{\"canvas_length\":128}' --compilation-config '{\"mode\":3,\"cudagraph_mode\":\"FULL_AND_PIECEWISE\",\"cudagraph_capture_sizes\":[1,8,32,128,512,1024,2048,4096]}'"
+eager="--load-format dummy --attention-backend TRITON_ATTN --max-model-len 8192 --max-num-seqs 120 --max-num-batched-tokens 15360 --gpu-memory-utilization 0.5 --enforce-eager --diffusion-config '{\"canvas_length\":128}'"
+graphs="--load-format dummy --attention-backend TRITON_ATTN --max-model-len 8192 --max-num-seqs 120 --max-num-batched-tokens 15360 --gpu-memory-utilization 0.6 --api-server-count 4 --diffusion-config '{\"canvas_length\":128}' --compilation-config '{\"mode\":3,\"cudagraph_mode\":\"FULL_AND_PIECEWISE\",\"cudagraph_capture_sizes\":[1,8,32,128,512,1024,2048,4096]}'"
 
 dual() {  # NAME MOST WHAT OPTION...: two cards that share a model
   local name=$1 most=$2 what=$3
@@ -56,7 +56,7 @@ run() {  # STEP CARD
     stress) DIFFUSION_DESK_HOME=$OUT/home-dual step "stress" 420 "$PYTHON" -m tools.live_check --python "$ENGINE" --model "$SMALL" \
       --what stress --requests 10000 --in-flight 48 --seconds 240 --cards "$card" --limit 170 \
       --serve "--machine resources/machines/2x3090-pcie.json $ampere --env CUDA_VISIBLE_DEVICES=$card --env DESK_VLLM_PARTS=tiles,reads,live" \
-      -- --tensor-parallel-size 1 --max-num-seqs 32 --gpu-memory-utilization 0.2 ;;
+      -- --tensor-parallel-size 1 --max-num-seqs 32 --max-num-batched-tokens 8192 --gpu-memory-utilization 0.2 ;;
     pairs) CUDA_VISIBLE_DEVICES=$card step "pairs" 330 "$PYTHON" -m engine.cli bench reads --json -- --python "$ENGINE" \
       --model "$BIG" --what pairs --pairs 500 --pairs-seconds 220 --env TORCHDYNAMO_DISABLE=1 --limit 150 --flags "$eager" ;;
     grid) CUDA_VISIBLE_DEVICES=$card step "grid$card" "$(left)" "$PYTHON" -m tools.decisions_grid --python "$ENGINE" \

@@ -34,7 +34,7 @@ BASE: Mapping[str, str | None] = {
     "--attention-backend": "TRITON_ATTN",
     "--max-model-len": "8192",
     "--max-num-seqs": "120",
-    "--max-num-batched-tokens": "8192",
+    "--max-num-batched-tokens": "15360",
     "--gpu-memory-utilization": "0.6",
     "--api-server-count": "4",
 }
