@@ -52,8 +52,8 @@ FLAGS = (
     "--max-num-batched-tokens 15360 --gpu-memory-utilization 0.75 --enforce-eager "
     """--diffusion-config '{"canvas_length":128}'"""
 )
-"""For one card of 80 GB and more; a step holds all canvases. 127 sequences are the most: vLLM takes 128 for its default,
-and makes it 8."""
+"""For one card of 80 GB and more; a step holds all canvases. 127 sequences are the most: vLLM takes 128 for its
+default, and makes it 8."""
 FRESH_TIMES, SHARED_TIMES, OF_CEILING = 10.0, 40.0, 0.8
 SHARE, LOGPROB = 1e-3, 1e-2
 LOADS = ("ceiling", "fresh", "shared_ceiling", "shared", "joint", "native")
