@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from engine.domain.hardware import GIB, Machine
 from engine.domain.plan import LaunchPlan, LeftOut, PlanResult, Refusal, Wishes
 from engine.launch.cards import Card, Survey, pick, survey
-from engine.launch.layout import Layout, Shortfall, work_out
+from engine.launch.layout import Shortfall, work_out
 from engine.launch.refusals import (
     USE_ELSEWHERE,
     USE_EMBEDDED,
@@ -19,6 +19,7 @@ from engine.launch.refusals import (
     refused_wish,
 )
 from engine.launch.shapes import EXPERTS, TENSOR_PARALLEL
+from engine.launch.sums import Layout
 
 _INT8_ARCHITECTURES = frozenset({"ampere", "ada"})
 _FITTING = (
