@@ -210,6 +210,7 @@ class Serve:
                 beat = self._beat(beat)
                 continue
             if event is None:
+                self._events.put(None)  # whoever asks next need not wait either
                 return None
             if event["event"] == "start_progress":
                 if self._phase(event["phase"]):
