@@ -65,7 +65,7 @@ run() {  # STEP CARD
     whole) dual whole 240 whole --model "$BIG" --work-limit 60 -- --load-format dummy $cap ;;
     whole-3090) dual whole-3090 240 whole --model "$BIG" --work-limit 75 --leave 23.56 --mixed-whole 40 -- --load-format dummy $cap ;;
     decisions-3090) MORE="--profile decisions" dual plan-decisions 40 plan
-      MORE="--profile decisions" dual decisions-3090 240 whole --model "$BIG" --work-limit 60 --leave 23.56 --sequences 8 \
+      MORE="--profile decisions" dual decisions-3090 240 whole --model "$BIG" --work-limit 60 --leave 23.56 --sequences 6 \
         --mixed-whole 100 -- --load-format dummy $cap ;;
     single) dual single 150 single --model "$SMALL" -- $cap ;;
     pair1) dual pair1 200 pair --model "$SMALL" --sequences 1 --victim "worker 0" -- $cap ;;

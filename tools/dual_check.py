@@ -48,7 +48,6 @@ from tools.live_check import Check
 MACHINE = "resources/machines/2x3090-pcie.json"
 SHARE, NATS = 1e-2, 5e-2  # largest differences between one card and two
 DECISIONS = "--profile decisions"
-ALIKE = 1.25  # times what one card differs from itself by: the largest of two samples of the same rounding
 WEIGHTS, CACHE = 0.05, 0.15  # of the predicted sizes
 READS, MIXED = 200, 300
 TOGETHER = 8  # reads in flight, to see what one card makes of other steps: products round with the number of rows
@@ -254,13 +253,12 @@ class Dual:
         if not one or len(one) != len(other):
             self.table.add("reads like one card's", "the answers of `single`", "there are none", well=False)
             return
-        found, own = difference(one, other), self.table.kept("own") or (0.0, 0.0)
-        share, nats = max(SHARE, ALIKE * own[0]), max(NATS, ALIKE * own[1])
-        limit = f"within {share:.2g} of one card's, which differs from itself by {own[0]:.2g}"
-        self.table.add("label shares", limit, f"{found.share:.2g}", well=found.share <= share)
-        limit = f"within {nats:.2g} nats; one card and itself {own[1]:.2g}"
+        found, (share, nats) = difference(one, other), self.table.kept("own") or (0.0, 0.0)
+        limit = f"within {SHARE} of one card's, or {share:.2g} as that differs from itself"
+        self.table.add("label shares", limit, f"{found.share:.2g}", well=found.share <= max(SHARE, share))
+        limit = f"within {NATS} nats, or {nats:.2g}"
         said = f"{found.logprob:.2g} nats, usually {found.usual:.2g}, where they spread by {_spread(one):.2g}"
-        self.table.add("label log-probabilities", limit, said, well=found.logprob <= nats)
+        self.table.add("label log-probabilities", limit, said, well=found.logprob <= max(NATS, nats))
         said = f"{found.tokens} of {found.slots} slots"
         self.table.add("another argmax", "-", f"{said}, {len(other)} reads one at a time")
 

@@ -90,7 +90,7 @@ class Sums:
 
 def sums_of(layout: Layout, row: CardClass) -> Sums:
     """Of the layout as its class has it, with what is wished for instead."""
-    wishes, tp = layout.wishes, layout.tensor_parallel
+    wishes = layout.wishes
     decisions = decisions_of(layout, row)
     text_only = wishes.text_only if wishes.text_only is not None else row.text_only or wishes.profile == "decisions"
     canvas = wishes.canvas or (decisions.canvas if decisions else row.canvas)
@@ -99,13 +99,13 @@ def sums_of(layout: Layout, row: CardClass) -> Sums:
     buffers = fit.canvas_buffers(sequences, canvas, eager=_eager(layout, row))
     largest = min(fit.safe_utilisation(card.free, card.total, buffers) for card in layout.cards)
     idle = min(fit.safe_utilisation(card.total, card.total, buffers) for card in layout.cards)
-    share = min(usual_utilisation(layout, row), idle)
-    usual = MAX_CONTEXT if row.context == "auto" else row.context
+    usual = min(usual_utilisation(layout, row), idle)
+    context = MAX_CONTEXT if row.context == "auto" else row.context
     if wishes.profile == "decisions":
-        usual = min(usual, DECISIONS_CONTEXT)
+        context = min(context, DECISIONS_CONTEXT)
     weights = fit.weights(
         layout.checkpoint,
-        tp,
+        layout.tensor_parallel,
         marlin=layout.marlin,
         vision=not text_only,
         expert_parallel=layout.data_parallel,
@@ -118,11 +118,11 @@ def sums_of(layout: Layout, row: CardClass) -> Sums:
         sequences=sequences,
         canvas=canvas,
         batched_tokens=batched,
-        target=wishes.context or usual,
+        target=wishes.context or context,
         least=wishes.context or LEAST_CONTEXT,
-        usual=share,
+        usual=usual,
         largest_utilisation=largest,
-        utilisation=wishes.utilisation or min(share, largest),
+        utilisation=wishes.utilisation or min(usual, largest),
     )
 
 

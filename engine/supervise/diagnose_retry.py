@@ -120,7 +120,7 @@ def _lighter(plan: LaunchPlan, other: LaunchPlan, diagnosis: Diagnosis) -> bool:
 
 
 def _peaks(plan: LaunchPlan) -> list[int]:
-    return [int(plan.utilisation * card.total) + card.cuda_context + card.canvas_buffers for card in plan.cards]
+    return [card.needed for card in plan.cards]
 
 
 def _lower_utilisation(diagnosis: Diagnosis, plan: LaunchPlan, wishes: Wishes) -> Retry | None:

@@ -111,10 +111,13 @@ async def test_a_stop_lets_running_requests_end(tmp_path: Path) -> None:
         return tokens, reason
 
     key = {"Authorization": f"Bearer {handle.api_key}"}
-    async with aiohttp.ClientSession(headers=key) as session, asyncio.TaskGroup() as tasks:
-        chats = [tasks.create_task(chat(session, number)) for number in range(3)]
-        await asyncio.wait_for(begun.wait(), START_S)
-        outcome = await engine.stop()
+    try:
+        async with aiohttp.ClientSession(headers=key) as session, asyncio.TaskGroup() as tasks:
+            chats = [tasks.create_task(chat(session, number)) for number in range(3)]
+            await asyncio.wait_for(begun.wait(), START_S)
+            outcome = await engine.stop()
+    finally:
+        await engine.stop()
     assert (outcome.step, outcome.exit_code, outcome.survivors) == ("term", 0, ())
     assert [one.result() for one in chats] == [(192, "length")] * 3
     assert "sending SIGKILL" not in (tmp_path / "engine.log").read_text()
